@@ -1,0 +1,40 @@
+#include "blob.h"
+#include "mem.h"
+
+struct blob *blob_new(struct span s)
+{
+    struct blob *b = mem_alloc(sizeof *b + s.n + 1);
+
+    b->refs = 1;
+    b->n = s.n;
+    b->p = (char *)(b + 1);
+    if (s.n)
+        memcpy(b->p, s.p, s.n);
+    b->p[s.n] = '\0';
+    return b;
+}
+
+struct blob *blob_take_buf(struct buf *src)
+{
+    struct blob *b = mem_alloc(sizeof *b);
+
+    b->refs = 1;
+    b->n = src->n;
+    b->p = buf_take(src);
+    return b;
+}
+
+struct blob *blob_ref(struct blob *b)
+{
+    b->refs++;
+    return b;
+}
+
+void blob_unref(struct blob *b)
+{
+    if (!b || --b->refs)
+        return;
+    if (b->p != (char *)(b + 1))
+        free(b->p);
+    free(b);
+}

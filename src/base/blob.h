@@ -1,0 +1,25 @@
+/* blob.h - immutable bytes with a reference count, for messages that outlive the read that
+ * brought them: a request keeps the blob that its spans point into. Counts are not atomic: a
+ * blob belongs to one thread at a time. */
+#pragma once
+#include "buf.h"
+
+struct blob {
+    unsigned refs;
+    size_t n;
+    char *p; /* terminated; the NUL is not counted */
+};
+
+/* Copies. */
+struct blob *blob_new(struct span s);
+/* Takes the memory of b, which is empty afterwards. */
+struct blob *blob_take_buf(struct buf *b);
+struct blob *blob_ref(struct blob *b);
+void blob_unref(struct blob *b);
+
+static inline struct span blob_span(const struct blob *b)
+{
+    return (struct span){ b->p, b->n };
+}
+
+AUTO_DEFINE(blob, blob_unref)

@@ -1,0 +1,56 @@
+/* span.h - borrowed bytes: a pointer and a length, not terminated, never owned. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct span {
+    const char *p;
+    size_t n;
+};
+
+/* A string literal as a span, in expressions and (braces only) in static tables. */
+#define SPAN(lit)       ((struct span){ "" lit, sizeof(lit) - 1 })
+#define SPAN_CONST(lit) { "" lit, sizeof(lit) - 1 }
+/* For printf's "%.*s". */
+#define SPAN_ARG(s) (int)(s).n, (s).p
+
+static inline struct span span_of(const char *s)
+{
+    return (struct span){ s, s ? strlen(s) : 0 };
+}
+
+static inline struct span span_make(const char *p, size_t n)
+{
+    return (struct span){ p, n };
+}
+
+static inline bool span_eq(struct span a, struct span b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool span_is(struct span a, const char *s)
+{
+    return span_eq(a, span_of(s));
+}
+
+static inline bool span_starts(struct span a, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return a.n >= n && memcmp(a.p, prefix, n) == 0;
+}
+
+/* The span without its first n bytes. */
+static inline struct span span_from(struct span a, size_t n)
+{
+    return (struct span){ a.p + n, a.n - n };
+}
+
+/* ASCII case does not matter: for header names. */
+bool span_is_nocase(struct span a, const char *s);
+/* Without spaces, tabs, CR and LF at both ends. */
+struct span span_trim(struct span a);
+/* <0, 0, >0 in byte order. */
+int span_cmp(struct span a, struct span b);

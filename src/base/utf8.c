@@ -1,0 +1,69 @@
+#include "utf8.h"
+
+size_t utf8_length(const uint8_t *p, const uint8_t *end)
+{
+    size_t left = (size_t)(end - p);
+    uint8_t a = p[0];
+
+    if (a < 0x80)
+        return 1;
+    if (a < 0xC2 || a > 0xF4 || left < 2 || (p[1] & 0xC0) != 0x80)
+        return 0;
+    if (a < 0xE0)
+        return 2;
+    if (left < 3 || (p[2] & 0xC0) != 0x80)
+        return 0;
+    if (a < 0xF0) {
+        bool overlong = a == 0xE0 && p[1] < 0xA0;
+        bool surrogate = a == 0xED && p[1] > 0x9F;
+
+        return overlong || surrogate ? 0 : 3;
+    }
+    if (left < 4 || (p[3] & 0xC0) != 0x80)
+        return 0;
+    if ((a == 0xF0 && p[1] < 0x90) || (a == 0xF4 && p[1] > 0x8F))
+        return 0;
+    return 4;
+}
+
+bool utf8_valid(struct span s)
+{
+    const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+
+    while (p < end) {
+        size_t n = utf8_length(p, end);
+
+        if (!n)
+            return false;
+        p += n;
+    }
+    return true;
+}
+
+void utf8_append(struct buf *out, uint32_t c)
+{
+    if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        c = 0xFFFD;
+    if (c < 0x80) {
+        buf_byte(out, (char)c);
+    } else if (c < 0x800) {
+        buf_byte(out, (char)(0xC0 | c >> 6));
+        buf_byte(out, (char)(0x80 | (c & 63)));
+    } else if (c < 0x10000) {
+        buf_byte(out, (char)(0xE0 | c >> 12));
+        buf_byte(out, (char)(0x80 | (c >> 6 & 63)));
+        buf_byte(out, (char)(0x80 | (c & 63)));
+    } else {
+        buf_byte(out, (char)(0xF0 | c >> 18));
+        buf_byte(out, (char)(0x80 | (c >> 12 & 63)));
+        buf_byte(out, (char)(0x80 | (c >> 6 & 63)));
+        buf_byte(out, (char)(0x80 | (c & 63)));
+    }
+}
+
+void text_make_printable(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            *s = '?';
+}

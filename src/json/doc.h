@@ -1,0 +1,115 @@
+/* doc.h - reading: a checked text as a tape of values.
+ *
+ * json_parse() accepts exactly RFC 8259: valid UTF-8, one value, no trailing commas, no
+ * comments, no BOM, depth up to JSON_DEPTH_MAX. An escaped lone surrogate is legal and relayed as
+ * written; decoding shows it as U+FFFD. Texts up to 4 GiB - 1.
+ *
+ * `keep_depth` bounds the tape, not the check: containers that lie at that depth (the root is
+ * depth 0) are checked to the end but recorded as one value whose inside is not taped. To look
+ * into such a value, parse its json_text() again. So a 10 MB result costs one scan and a handful
+ * of tape entries. json_get(), json_first() and json_len() of such a value assert.
+ *
+ * `unique_depth` refuses duplicate keys (compared after unescaping) in objects at depths below
+ * it: 0 checks none, 1 only the root object, JSON_ALL every object. It reaches containers that
+ * keep_depth does not tape as well. */
+#pragma once
+#include "base/base.h"
+
+enum json_type {
+    JSON_NONE, /* absent: what json_get() gives for a key that is not there */
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+enum { JSON_ALL = 0x7fffffff };
+
+struct json_node; /* one tape entry, 16 bytes */
+
+/* A zeroed struct json_doc is valid. Reuse it: the tape's memory is kept between parses. */
+struct json_doc {
+    struct json_node *nodes;
+    uint32_t n, cap;
+    struct span text; /* borrowed: must stay where it is while values are used */
+};
+
+struct json_opts {
+    int keep_depth;   /* 0 means JSON_ALL */
+    int unique_depth; /* 0 means none */
+};
+
+/* A value: a place on a tape. Pass it by value; it borrows from the doc. A zeroed one is
+ * JSON_NONE. */
+struct json {
+    const struct json_doc *doc;
+    uint32_t at;
+};
+
+#define AUTO_JSON __attribute__((cleanup(json_doc_done)))
+
+/* On failure -PB_E_INVALID and a text such as "line 1, column 8: expected ':' after a key"; the
+ * doc is then empty. -PB_E_LIMIT past the depth or 4 GiB. opts may be NULL. */
+MUST_CHECK int json_parse(struct json_doc *doc, struct span text, const struct json_opts *opts,
+                          struct pb_error *err);
+void json_doc_done(struct json_doc *doc);
+/* Gives the tape back if it has grown past `keep` bytes; the doc is empty afterwards. */
+void json_doc_trim(struct json_doc *doc, size_t keep);
+struct json json_root(const struct json_doc *doc);
+
+enum json_type json_type(struct json v);
+static inline bool json_is(struct json v, enum json_type t)
+{
+    return json_type(v) == t;
+}
+/* "null", "boolean", "number", "string", "array", "object"; "nothing" for JSON_NONE. */
+const char *json_type_name(struct json v);
+
+/* The value as it was written, quotes and brackets included. Empty for JSON_NONE. */
+struct span json_text(struct json v);
+
+/* Children of a taped container; JSON_NONE when there is none or v is no such container. */
+struct json json_get(struct json object, const char *key);
+struct json json_get_span(struct json object, struct span key);
+struct json json_item(struct json array, size_t i);
+/* Elements of an array, members of an object; 0 for the rest. */
+size_t json_len(struct json v);
+struct json json_first(struct json container);
+struct json json_next(struct json child);
+/* The key of a member reached by json_first()/json_next()/json_get(), as written, without its
+ * quotes. json_key_str() decodes it. */
+struct span json_key(struct json member);
+struct span json_key_str(struct json member, struct arena *arena);
+bool json_key_is(struct json member, const char *key);
+
+#define JSON_FOREACH(v, container) \
+    for (struct json v = json_first(container); json_type(v) != JSON_NONE; v = json_next(v))
+
+/* A string's characters: a range of the text when nothing is escaped, else decoded into the
+ * arena. May hold NUL bytes. Empty for anything but a string. */
+struct span json_str(struct json string, struct arena *arena);
+/* The same, terminated, in the arena; NULL for anything but a string or if it holds a NUL. */
+char *json_cstr(struct json string, struct arena *arena);
+/* Is it this string, after unescaping? */
+bool json_str_is(struct json v, const char *s);
+bool json_bool(struct json v, bool fallback);
+
+/* Whole numbers exactly, or failure; 3.0 and 3e2 are whole. Never rounds. */
+MUST_CHECK int json_int(struct json v, int64_t *out, struct pb_error *err);
+MUST_CHECK int json_uint(struct json v, uint64_t *out, struct pb_error *err);
+/* The nearest double; -PB_E_LIMIT when it is out of range. */
+MUST_CHECK int json_double(struct json v, double *out, struct pb_error *err);
+
+/* Equality as JSON Schema means it: 1 equals 1.0, key order does not matter. Fully taped values
+ * only; both may be of different docs. */
+bool json_equal(struct json a, struct json b);
+
+/* The same value in one spelling: no white space, keys sorted by their decoded bytes, strings
+ * with minimal escapes, numbers as written. For digests. Fully taped values only. */
+void json_canonical(struct buf *out, struct json v);
+
+/* "line 3, column 14" of a byte offset, for messages about files. */
+void json_position(struct span text, size_t offset, unsigned *line, unsigned *column);

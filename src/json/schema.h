@@ -1,0 +1,22 @@
+/* schema.h - JSON Schema 2020-12.
+ *
+ * All keywords of the core, applicator, unevaluated and validation vocabularies are applied;
+ * `format` and the content keywords are annotations, as the draft says. $ref, $dynamicRef,
+ * $anchor, $dynamicAnchor, $id and $defs work inside the one document; a reference that leaves
+ * it is refused when the schema is compiled, and never fetched. Work is bounded
+ * (JSON_SCHEMA_DEPTH_MAX, JSON_SCHEMA_STEPS_MAX, JSON_PATTERN_STEPS_MAX); what hits a bound is
+ * an error, never "valid". */
+#pragma once
+#include "doc.h"
+
+struct schema;
+
+/* Copies the text. -PB_E_INVALID with the place in the schema when it is no usable schema. */
+MUST_CHECK int schema_compile(struct schema **out, struct span text, struct pb_error *err);
+void schema_free(struct schema *s);
+AUTO_DEFINE(schema, schema_free)
+
+/* 0 when `value` (fully taped) satisfies the schema. Otherwise -PB_E_INVALID and the first
+ * failure with its path: "/user/age: expected an integer, got a string"; the root is "value".
+ * -PB_E_LIMIT when a bound was hit. */
+MUST_CHECK int schema_check(const struct schema *s, struct json value, struct pb_error *err);
