@@ -32,11 +32,11 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define PB_API              __attribute__((visibility("default")))
-#define PB_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#    define PB_API              __attribute__((visibility("default")))
+#    define PB_PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #else
-#define PB_API
-#define PB_PRINTF(fmt, arg)
+#    define PB_API
+#    define PB_PRINTF(fmt, arg)
 #endif
 
 #define PB_VERSION "0.1.0"
@@ -98,7 +98,8 @@ struct pb_loop;
 typedef void pb_fn(void *ctx);
 
 PB_API struct pb_loop *pb_loop_new(void);
-/* Ends everything that still lives on the loop, then frees it. */
+/* Waits for the last closings of what was freed on it, then frees it. Servers and clients that
+ * live on the loop must have been freed before. */
 PB_API void pb_loop_free(struct pb_loop *loop);
 /* Runs until pb_loop_stop(), or until nothing is left that could happen. */
 PB_API void pb_loop_run(struct pb_loop *loop);
@@ -229,7 +230,10 @@ struct pb_server_options {
     int64_t cache_ttl_ms;     /* ttlMs on lists and discovery; default 0 = do not cache */
     struct pb_loop *loop;     /* NULL: the server makes its own */
 };
-#define PB_SERVER_OPTIONS_INIT { .size = sizeof(struct pb_server_options) }
+#define PB_SERVER_OPTIONS_INIT                   \
+    {                                            \
+        .size = sizeof(struct pb_server_options) \
+    }
 
 /* Never NULL. opts may be NULL. */
 PB_API struct pb_server *pb_server_new(const struct pb_server_options *opts);
@@ -260,16 +264,19 @@ PB_API void pb_server_log(struct pb_server *server, enum pb_log_level level, con
                           const char *data);
 
 struct pb_http_options {
-    size_t size;      /* set by PB_HTTP_OPTIONS_INIT */
-    const char *host; /* NULL: 127.0.0.1 */
-    int port;         /* 0: any free one; see pb_server_port() */
-    const char *path; /* NULL: /mcp. HTTP+SSE is served beside it at /sse */
+    size_t size;               /* set by PB_HTTP_OPTIONS_INIT */
+    const char *host;          /* NULL: 127.0.0.1 */
+    int port;                  /* 0: any free one; see pb_server_port() */
+    const char *path;          /* NULL: /mcp. HTTP+SSE is served beside it at /sse */
     const char *token;         /* wanted as `Authorization: Bearer`; NULL: none */
     const char *allowed_hosts; /* comma separated, besides the loopback names and `host` */
     const char *allowed_origins;
     bool json_only; /* legacy: answer with application/json where no stream is needed */
 };
-#define PB_HTTP_OPTIONS_INIT { .size = sizeof(struct pb_http_options) }
+#define PB_HTTP_OPTIONS_INIT                   \
+    {                                          \
+        .size = sizeof(struct pb_http_options) \
+    }
 
 /* Serves one client on these descriptors (0 and 1 for stdio). The descriptors stay the caller's.
  * At end of input running calls are cancelled, what is answered is flushed, and the loop ends if
@@ -425,7 +432,10 @@ struct pb_client_options {
 
     struct pb_loop *loop; /* NULL: the client runs a loop on a thread of its own */
 };
-#define PB_CLIENT_OPTIONS_INIT { .size = sizeof(struct pb_client_options) }
+#define PB_CLIENT_OPTIONS_INIT                   \
+    {                                            \
+        .size = sizeof(struct pb_client_options) \
+    }
 
 /* Starts or dials the server, finds out its era, and shakes hands. Waits; not on a loop's
  * thread. Errors tell the phases apart: "Failed to spawn", "handshake", "HTTP 401". */
@@ -455,7 +465,10 @@ struct pb_request_options {
     bool wants_log;              /* ... if this is set */
     void *ctx;
 };
-#define PB_REQUEST_OPTIONS_INIT { .size = sizeof(struct pb_request_options) }
+#define PB_REQUEST_OPTIONS_INIT                   \
+    {                                             \
+        .size = sizeof(struct pb_request_options) \
+    }
 
 /* One request, waiting for its answer. params is JSON text of an object or NULL; opts may be
  * NULL. *out is the result, to be freed. -PB_E_REMOTE if the server answered with an error, with

@@ -44,25 +44,25 @@ static int tap_count;
         if (a_ != b_)                                          \
             TAP_FAIL("%s is %lld, expected %lld", #a, a_, b_); \
     } while (0)
-#define CHECK_STR(a, b)                                            \
-    do {                                                           \
-        const char *a_ = (a), *b_ = (b);                           \
-        if (!a_ || strcmp(a_, b_))                                 \
+#define CHECK_STR(a, b)                                                            \
+    do {                                                                           \
+        const char *a_ = (a), *b_ = (b);                                           \
+        if (!a_ || strcmp(a_, b_))                                                 \
             TAP_FAIL("%s is \"%s\", expected \"%s\"", #a, a_ ? a_ : "(null)", b_); \
     } while (0)
-#define CHECK_HAS(a, part)                                                   \
-    do {                                                                     \
-        const char *a_ = (a), *b_ = (part);                                  \
-        if (!a_ || !strstr(a_, b_))                                          \
+#define CHECK_HAS(a, part)                                                            \
+    do {                                                                              \
+        const char *a_ = (a), *b_ = (part);                                           \
+        if (!a_ || !strstr(a_, b_))                                                   \
             TAP_FAIL("%s is \"%s\", which lacks \"%s\"", #a, a_ ? a_ : "(null)", b_); \
     } while (0)
 /* A struct span against a C string. */
-#define CHECK_SPAN(a, b)                                                            \
-    do {                                                                            \
-        __typeof__(a) a_ = (a);                                                     \
-        const char *b_ = (b);                                                       \
-        if (a_.n != strlen(b_) || (a_.n && memcmp(a_.p, b_, a_.n)))                 \
-            TAP_FAIL("%s is \"%.*s\", expected \"%s\"", #a, (int)a_.n, a_.p, b_);   \
+#define CHECK_SPAN(a, b)                                                          \
+    do {                                                                          \
+        __typeof__(a) a_ = (a);                                                   \
+        const char *b_ = (b);                                                     \
+        if (a_.n != strlen(b_) || (a_.n && memcmp(a_.p, b_, a_.n)))               \
+            TAP_FAIL("%s is \"%.*s\", expected \"%s\"", #a, (int)a_.n, a_.p, b_); \
     } while (0)
 
 static int tap_run(void (*run)(void))

@@ -1,7 +1,7 @@
 #include "arena.h"
 #include "mem.h"
-#include <stdarg.h>
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 enum { BLOCK_MIN = 4000 };

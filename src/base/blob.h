@@ -17,9 +17,6 @@ struct blob *blob_take_buf(struct buf *b);
 struct blob *blob_ref(struct blob *b);
 void blob_unref(struct blob *b);
 
-static inline struct span blob_span(const struct blob *b)
-{
-    return (struct span){ b->p, b->n };
-}
+static inline struct span blob_span(const struct blob *b) { return (struct span){ b->p, b->n }; }
 
 AUTO_DEFINE(blob, blob_unref)

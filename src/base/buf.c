@@ -34,15 +34,9 @@ void buf_add(struct buf *b, const void *p, size_t n)
     b->n += n;
 }
 
-void buf_add_span(struct buf *b, struct span s)
-{
-    buf_add(b, s.p, s.n);
-}
+void buf_add_span(struct buf *b, struct span s) { buf_add(b, s.p, s.n); }
 
-void buf_str(struct buf *b, const char *s)
-{
-    buf_add(b, s, strlen(s));
-}
+void buf_str(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 
 void buf_byte(struct buf *b, char c)
 {

@@ -28,7 +28,4 @@ const char *buf_cstr(struct buf *b);
 /* Terminates, hands the bytes to the caller, and leaves b empty. */
 char *buf_take(struct buf *b);
 
-static inline struct span buf_span(const struct buf *b)
-{
-    return (struct span){ b->p, b->n };
-}
+static inline struct span buf_span(const struct buf *b) { return (struct span){ b->p, b->n }; }

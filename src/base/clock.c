@@ -45,15 +45,9 @@ void clock_iso(int64_t wall_ms, char out[static CLOCK_ISO_CHARS + 1])
     snprintf(out, CLOCK_ISO_CHARS + 1, "%.19s.%03dZ", day, ms % 1000);
 }
 
-static uint64_t manual_now(struct clock *c)
-{
-    return ((struct manual_clock *)c)->now;
-}
+static uint64_t manual_now(struct clock *c) { return ((struct manual_clock *)c)->now; }
 
-static int64_t manual_wall(struct clock *c)
-{
-    return ((struct manual_clock *)c)->wall;
-}
+static int64_t manual_wall(struct clock *c) { return ((struct manual_clock *)c)->wall; }
 
 void manual_clock_init(struct manual_clock *m)
 {

@@ -4,9 +4,9 @@
 #include <stdint.h>
 
 struct clock {
-    uint64_t (*now_ms)(struct clock *c);  /* never goes back */
-    int64_t (*wall_ms)(struct clock *c);  /* since 1970, UTC */
-    int manual;                           /* moves only when told: nothing may sleep on it */
+    uint64_t (*now_ms)(struct clock *c); /* never goes back */
+    int64_t (*wall_ms)(struct clock *c); /* since 1970, UTC */
+    int manual;                          /* moves only when told: nothing may sleep on it */
 };
 
 /* The one real clock: CLOCK_MONOTONIC and CLOCK_REALTIME. */

@@ -29,10 +29,7 @@ bool bytes_equal_const_time(const void *a, const void *b, size_t n)
 
 static uint64_t sip_key[2];
 
-static void draw_sip_key(void)
-{
-    id_random(sip_key, sizeof sip_key);
-}
+static void draw_sip_key(void) { id_random(sip_key, sizeof sip_key); }
 
 #define ROTL(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 

@@ -124,10 +124,7 @@ static bool decode(struct buf *out, struct span text, const char *alphabet)
     return true;
 }
 
-void base64_encode(struct buf *out, struct span data)
-{
-    encode(out, data, STD, true);
-}
+void base64_encode(struct buf *out, struct span data) { encode(out, data, STD, true); }
 
 bool base64_decode(struct buf *out, struct span text)
 {
@@ -138,12 +135,6 @@ bool base64_decode(struct buf *out, struct span text)
     return decode(out, text, STD);
 }
 
-void base64url_encode(struct buf *out, struct span data)
-{
-    encode(out, data, URL, false);
-}
+void base64url_encode(struct buf *out, struct span data) { encode(out, data, URL, false); }
 
-bool base64url_decode(struct buf *out, struct span text)
-{
-    return decode(out, text, URL);
-}
+bool base64url_decode(struct buf *out, struct span text) { return decode(out, text, URL); }

@@ -5,50 +5,50 @@
 enum {
     /* json */
     JSON_DEPTH_MAX = 128,
-    JSON_SCHEMA_DEPTH_MAX = 64,        /* nested applications while checking a value */
-    JSON_SCHEMA_STEPS_MAX = 1000000,   /* keyword applications in one check */
-    JSON_SCHEMA_BYTES_MAX = 1048576,   /* text of one schema */
-    JSON_PATTERN_STEPS_MAX = 100000,   /* matcher steps of one `pattern` */
+    JSON_SCHEMA_DEPTH_MAX = 64,      /* nested applications while checking a value */
+    JSON_SCHEMA_STEPS_MAX = 1000000, /* keyword applications in one check */
+    JSON_SCHEMA_BYTES_MAX = 1048576, /* text of one schema */
+    JSON_PATTERN_STEPS_MAX = 100000, /* matcher steps of one `pattern` */
 
     /* messages */
-    REQUEST_BYTES_MAX = 10485760,      /* one incoming request: a line or an HTTP body */
-    REQUEST_ID_PEEK = 1024,            /* how much of a too large request is searched for its id */
-    REPLY_BYTES_MAX = 268435456,       /* one message from a server we are client of */
-    RPC_BATCH_MAX = 100,               /* messages in one 2025-03-26 batch */
-    RPC_ID_BYTES_MAX = 1024,           /* a request id as written */
-    RPC_TOKEN_BYTES_MAX = 1024,        /* a progress token as written */
+    REQUEST_BYTES_MAX = 10485760, /* one incoming request: a line or an HTTP body */
+    REQUEST_ID_PEEK = 1024,       /* how much of a too large request is searched for its id */
+    REPLY_BYTES_MAX = 268435456,  /* one message from a server we are client of */
+    RPC_BATCH_MAX = 100,          /* messages in one 2025-03-26 batch */
+    RPC_ID_BYTES_MAX = 1024,      /* a request id as written */
+    RPC_TOKEN_BYTES_MAX = 1024,   /* a progress token as written */
 
     /* loop */
-    LOOP_POSTS_MAX = 65536,            /* callbacks waiting to be run by the loop */
+    LOOP_POSTS_MAX = 65536, /* callbacks waiting to be run by the loop */
     LOOP_WORK_THREADS = 4,
-    LOOP_WORK_MAX = 4096,              /* jobs waiting for a worker */
-    LOOP_LINES_PER_TURN = 64,          /* messages handled before others get a turn */
-    LOOP_SLOW_MS = 100,                /* a callback longer than this is reported by name */
+    LOOP_WORK_MAX = 4096,     /* jobs waiting for a worker */
+    LOOP_LINES_PER_TURN = 64, /* messages handled before others get a turn */
+    LOOP_SLOW_MS = 100,       /* a callback longer than this is reported by name */
 
     /* streams: past the high mark the producer is paused, past the hard mark writes fail */
     STREAM_READ_BYTES = 65536,
     STREAM_QUEUE_HIGH = 1048576,
-    STREAM_QUEUE_HARD = 335544320,     /* one reply of the largest size and some more */
+    STREAM_QUEUE_HARD = 335544320, /* one reply of the largest size and some more */
 
     /* child processes */
-    CHILD_STOP_MS = 5000,              /* between SIGTERM and SIGKILL */
+    CHILD_STOP_MS = 5000, /* between SIGTERM and SIGKILL */
     CHILD_STDERR_LINE_MAX = 8192,
-    CHILD_STDERR_KEEP = 20,            /* last lines kept for error texts */
+    CHILD_STDERR_KEEP = 20, /* last lines kept for error texts */
 
     /* HTTP server */
     HTTP_HEAD_BYTES_MAX = 16384,
     HTTP_FIELDS_MAX = 100,
     HTTP_CONNECTIONS_MAX = 20000,
-    HTTP_HEAD_MS = 10000,              /* whole request head */
-    HTTP_BODY_MS = 60000,              /* whole request body */
-    HTTP_IDLE_MS = 75000,              /* between requests on one connection */
-    HTTP_WRITE_STALL_MS = 60000,       /* a reader that takes nothing for this long is cut off */
-    HTTP_LINGER_MS = 1000,             /* reading on after an error answer, so it is not lost */
+    HTTP_HEAD_MS = 10000,        /* whole request head */
+    HTTP_BODY_MS = 60000,        /* whole request body */
+    HTTP_IDLE_MS = 75000,        /* between requests on one connection */
+    HTTP_WRITE_STALL_MS = 60000, /* a reader that takes nothing for this long is cut off */
+    HTTP_LINGER_MS = 1000,       /* reading on after an error answer, so it is not lost */
 
     /* HTTP client */
     HTTP_CONNECT_MS = 10000,
     HTTP_REDIRECTS_MAX = 5,
-    HTTP_ERROR_BODY_MAX = 65536,       /* of an error answer, kept to read its JSON-RPC error */
+    HTTP_ERROR_BODY_MAX = 65536, /* of an error answer, kept to read its JSON-RPC error */
 
     /* SSE */
     SSE_FIELD_ID_MAX = 1024,
@@ -57,35 +57,35 @@ enum {
     SSE_KEEPALIVE_MS = 15000,
 
     /* MCP server */
-    MCP_TOOL_MS = 60000,               /* one tool call on the serving side */
-    MCP_STOP_MS = 5000,                /* graceful stop: running calls */
-    MCP_FLUSH_MS = 2000,               /* graceful stop: answers to a client that still reads */
-    MCP_PAGE_ITEMS = 1000,             /* default page of a list */
+    MCP_TOOL_MS = 60000,   /* one tool call on the serving side */
+    MCP_STOP_MS = 5000,    /* graceful stop: running calls */
+    MCP_FLUSH_MS = 2000,   /* graceful stop: answers to a client that still reads */
+    MCP_PAGE_ITEMS = 1000, /* default page of a list */
     MCP_SESSIONS_MAX = 100000,
     MCP_SESSION_IDLE_MS = 3600000,
-    MCP_INFLIGHT_MAX = 1024,           /* requests of one client being answered at once */
-    MCP_QUESTIONS_MAX = 64,            /* asked of one client and not yet answered */
-    MCP_ASK_ROUNDS_MAX = 16,           /* question rounds of one call */
-    MCP_ASK_MS = 600000,               /* a person may take this long to answer */
-    MCP_STATE_BYTES_MAX = 65536,       /* requestState as it travels */
-    MCP_STATE_MS = 3600000,            /* how long a requestState is good */
-    MCP_LISTEN_MAX = 1024,             /* subscriptions/listen streams */
-    MCP_SUBSCRIPTIONS_MAX = 1024,      /* resource URIs one client may subscribe to */
-    MCP_REPLAY_EVENTS_MAX = 256,       /* kept for resumption, per stream */
-    MCP_REPLAY_BYTES_MAX = 4194304,    /* kept for resumption, per stream */
+    MCP_INFLIGHT_MAX = 1024,        /* requests of one client being answered at once */
+    MCP_QUESTIONS_MAX = 64,         /* asked of one client and not yet answered */
+    MCP_ASK_ROUNDS_MAX = 16,        /* question rounds of one call */
+    MCP_ASK_MS = 600000,            /* a person may take this long to answer */
+    MCP_STATE_BYTES_MAX = 65536,    /* requestState as it travels */
+    MCP_STATE_MS = 3600000,         /* how long a requestState is good */
+    MCP_LISTEN_MAX = 1024,          /* subscriptions/listen streams */
+    MCP_SUBSCRIPTIONS_MAX = 1024,   /* resource URIs one client may subscribe to */
+    MCP_REPLAY_EVENTS_MAX = 256,    /* kept for resumption, per stream */
+    MCP_REPLAY_BYTES_MAX = 4194304, /* kept for resumption, per stream */
     MCP_TASKS_MAX = 10000,
-    MCP_TASK_KEEP_MS = 3600000,        /* a finished task stays readable */
-    MCP_TASK_POLL_MS = 500,            /* what we tell clients */
-    MCP_COMPLETIONS_MAX = 100,         /* values in one completion answer; the protocol's number */
-    MCP_PARAM_DEPTH_MAX = 50,          /* nesting of typed tool parameters */
+    MCP_TASK_KEEP_MS = 3600000, /* a finished task stays readable */
+    MCP_TASK_POLL_MS = 500,     /* what we tell clients */
+    MCP_COMPLETIONS_MAX = 100,  /* values in one completion answer; the protocol's number */
+    MCP_PARAM_DEPTH_MAX = 50,   /* nesting of typed tool parameters */
 
     /* MCP client */
-    MCP_CALL_MS = 30000,               /* one request on the client side */
-    MCP_CALL_TOTAL_MS = 600000,        /* the most that progress can extend it to */
+    MCP_CALL_MS = 30000,        /* one request on the client side */
+    MCP_CALL_TOTAL_MS = 600000, /* the most that progress can extend it to */
     MCP_CONNECT_MS = 10000,
-    MCP_PROBE_MS = 3000,               /* waiting for an old server to say it does not know us */
-    MCP_PAGES_MAX = 1000,              /* pages followed in one list */
+    MCP_PROBE_MS = 3000,  /* waiting for an old server to say it does not know us */
+    MCP_PAGES_MAX = 1000, /* pages followed in one list */
     MCP_LIST_ITEMS_MAX = 100000,
-    MCP_GARBAGE_LINES_MAX = 1000,      /* not JSON-RPC, on the stdout of a server */
-    MCP_RECONNECTS_MAX = 5,            /* tries to resume one stream */
+    MCP_GARBAGE_LINES_MAX = 1000, /* not JSON-RPC, on the stdout of a server */
+    MCP_RECONNECTS_MAX = 5,       /* tries to resume one stream */
 };

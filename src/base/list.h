@@ -8,20 +8,18 @@ struct list {
     struct list *next, *prev;
 };
 
-#define LIST_INIT(name) { &(name), &(name) }
+#define LIST_INIT(name)  \
+    {                    \
+        &(name), &(name) \
+    }
 /* The body may remove and free `pos`, but not its successor. */
-#define LIST_FOREACH(pos, safe, head) \
-    for ((pos) = (head)->next, (safe) = (pos)->next; (pos) != (head); (pos) = (safe), (safe) = (pos)->next)
+#define LIST_FOREACH(pos, safe, head)                                 \
+    for ((pos) = (head)->next, (safe) = (pos)->next; (pos) != (head); \
+         (pos) = (safe), (safe) = (pos)->next)
 
-static inline void list_init(struct list *l)
-{
-    l->next = l->prev = l;
-}
+static inline void list_init(struct list *l) { l->next = l->prev = l; }
 
-static inline bool list_empty(const struct list *l)
-{
-    return l->next == l;
-}
+static inline bool list_empty(const struct list *l) { return l->next == l; }
 
 static inline void list_append(struct list *head, struct list *item)
 {

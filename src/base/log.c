@@ -16,8 +16,8 @@ static struct {
 
 static void to_stderr(void *ctx, enum pb_log_level level, const char *line)
 {
-    static const char *const names[] = { "debug",   "info",  "notice",   "warning",
-                                         "error",   "critical", "alert", "emergency" };
+    static const char *const names[] = { "debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency" };
     struct timespec ts;
     struct tm tm;
     char when[32];

@@ -27,10 +27,7 @@
     })
 
 #define AUTO_FREE __attribute__((cleanup(auto_free)))
-static inline void auto_free(void *p)
-{
-    free(*(void **)p);
-}
+static inline void auto_free(void *p) { free(*(void **)p); }
 
 #define AUTO_CLOSE __attribute__((cleanup(auto_close)))
 static inline void auto_close(const int *fd)

@@ -4,10 +4,7 @@
 
 enum { MAP_MIN = 8 };
 
-static size_t index_size(const struct map *m)
-{
-    return m->cap * 2;
-}
+static size_t index_size(const struct map *m) { return m->cap * 2; }
 
 static void index_insert(struct map *m, uint32_t slot)
 {

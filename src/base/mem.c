@@ -15,20 +15,11 @@ static void *check(void *p, size_t n)
     return p;
 }
 
-void *mem_alloc(size_t n)
-{
-    return check(malloc(n ? n : 1), n);
-}
+void *mem_alloc(size_t n) { return check(malloc(n ? n : 1), n); }
 
-void *mem_zero(size_t n)
-{
-    return check(calloc(1, n ? n : 1), n);
-}
+void *mem_zero(size_t n) { return check(calloc(1, n ? n : 1), n); }
 
-void *mem_resize(void *p, size_t n)
-{
-    return check(realloc(p, n ? n : 1), n);
-}
+void *mem_resize(void *p, size_t n) { return check(realloc(p, n ? n : 1), n); }
 
 char *mem_dupn(const char *p, size_t n)
 {
@@ -40,17 +31,8 @@ char *mem_dupn(const char *p, size_t n)
     return s;
 }
 
-char *mem_dup(const char *s)
-{
-    return mem_dupn(s, strlen(s));
-}
+char *mem_dup(const char *s) { return mem_dupn(s, strlen(s)); }
 
-char *mem_dup_opt(const char *s)
-{
-    return s ? mem_dup(s) : NULL;
-}
+char *mem_dup_opt(const char *s) { return s ? mem_dup(s) : NULL; }
 
-uint64_t mem_count(void)
-{
-    return atomic_load_explicit(&blocks, memory_order_relaxed);
-}
+uint64_t mem_count(void) { return atomic_load_explicit(&blocks, memory_order_relaxed); }

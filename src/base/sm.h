@@ -37,7 +37,4 @@ static inline void sm_move(struct sm *m, void *self, unsigned next)
     (void)moved;
 }
 
-static inline const char *sm_name(const struct sm *m)
-{
-    return m->table[m->now].name;
-}
+static inline const char *sm_name(const struct sm *m) { return m->table[m->now].name; }

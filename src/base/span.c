@@ -6,10 +6,7 @@ bool span_is_nocase(struct span a, const char *s)
     return strlen(s) == a.n && strncasecmp(a.p, s, a.n) == 0;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 struct span span_trim(struct span a)
 {

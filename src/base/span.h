@@ -10,30 +10,24 @@ struct span {
 };
 
 /* A string literal as a span, in expressions and (braces only) in static tables. */
-#define SPAN(lit)       ((struct span){ "" lit, sizeof(lit) - 1 })
-#define SPAN_CONST(lit) { "" lit, sizeof(lit) - 1 }
+#define SPAN(lit) ((struct span){ "" lit, sizeof(lit) - 1 })
+#define SPAN_CONST(lit)         \
+    {                           \
+        "" lit, sizeof(lit) - 1 \
+    }
 /* For printf's "%.*s". */
 #define SPAN_ARG(s) (int)(s).n, (s).p
 
-static inline struct span span_of(const char *s)
-{
-    return (struct span){ s, s ? strlen(s) : 0 };
-}
+static inline struct span span_of(const char *s) { return (struct span){ s, s ? strlen(s) : 0 }; }
 
-static inline struct span span_make(const char *p, size_t n)
-{
-    return (struct span){ p, n };
-}
+static inline struct span span_make(const char *p, size_t n) { return (struct span){ p, n }; }
 
 static inline bool span_eq(struct span a, struct span b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-static inline bool span_is(struct span a, const char *s)
-{
-    return span_eq(a, span_of(s));
-}
+static inline bool span_is(struct span a, const char *s) { return span_eq(a, span_of(s)); }
 
 static inline bool span_starts(struct span a, const char *prefix)
 {

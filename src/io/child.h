@@ -1,0 +1,43 @@
+/* child.h - one child process with its three pipes. The only place that starts processes.
+ *
+ * The child is the leader of its own process group, gets no descriptor but 0, 1 and 2, default
+ * signal handling, and is killed by the kernel if we die. It is watched by its pidfd and reaped at
+ * once. Stopping: stdin is closed, SIGTERM to the group, then SIGKILL to the group after the grace
+ * time; whatever of the group survives the child itself is killed too. No shell is involved. */
+#pragma once
+#include "stream.h"
+#include <sys/types.h>
+
+struct child;
+
+struct child_spec {
+    const char *command;     /* looked up in the PATH of the environment the child gets */
+    const char *const *args; /* without the command; ended by NULL; may be NULL */
+    const char *const *env;  /* "NAME=value", merged over the parent's; the last of one name wins */
+    bool clean_env;          /* only `env`, nothing of the parent's */
+    const char *cwd;
+};
+
+struct child_events {
+    struct stream_events out; /* the child's stdout */
+    void (*err_line)(void *ctx,
+                     struct span line); /* one line of stderr, cut at CHILD_STDERR_LINE_MAX */
+    /* The process has ended and its stdout has been read to the end. Last event. */
+    void (*exited)(void *ctx, int status, int signal);
+};
+
+/* "Failed to spawn <command>: <cause>" on failure. S1 phase 0. */
+MUST_CHECK int child_spawn(struct child **out, struct pb_loop *l, const struct child_spec *spec,
+                           const struct child_events *events, void *ctx, struct pb_error *err);
+struct stream *child_in(struct child *c);  /* its stdin */
+struct stream *child_out(struct child *c); /* its stdout; reading is on from the start */
+pid_t child_pid(const struct child *c);
+/* The last lines of its stderr, joined by newlines (CHILD_STDERR_KEEP of them). */
+void child_last_words(const struct child *c, struct buf *out);
+/* "exited with status 1", "was killed by signal 9 (Killed)"; "runs" before that. */
+void child_describe(const struct child *c, char *out, size_t n);
+/* Starts the stop; `exited` follows. Twice is fine. */
+void child_stop(struct child *c, uint64_t grace_ms);
+/* Stops if needed and frees; no event follows; fn (may be NULL) runs when the process is reaped
+ * and everything is closed. */
+void child_close(struct child *c, loop_fn *fn, void *ctx);

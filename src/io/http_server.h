@@ -1,0 +1,76 @@
+/* http_server.h - HTTP/1.1 on one listening socket.
+ *
+ * Strict: llhttp in strict mode; Content-Length together with Transfer-Encoding, obs-fold, bare LF,
+ * two Host or Content-Length fields, unknown transfer codings and any upgrade are refused with 400
+ * and the connection is closed. Bounds: limits.h HTTP_* and max_body; nothing is allocated by
+ * declaration. Keep-alive and pipelining (answers in order). A client that goes away is noticed at
+ * once, also while its request waits. The handler gets a complete request. It answers at once or
+ * later, exactly once: whole with http_reply(), or as a stream with http_begin(), http_write()...,
+ * http_end(). */
+#pragma once
+#include "loop.h"
+
+struct http_server;
+struct http_request; /* one exchange; lives until its answer is written or its client is gone */
+
+struct http_field {
+    struct span name, value; /* value without white space around it */
+};
+
+typedef void http_handler(void *ctx, struct http_request *r);
+
+struct http_server_options {
+    const char *host;      /* NULL: 127.0.0.1; an address, not a name */
+    int port;              /* 0: any */
+    const char *unix_path; /* instead of host and port: mode 0600 */
+    size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
+    int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
+    http_handler *handler;
+    void *ctx;
+};
+
+MUST_CHECK int http_server_new(struct http_server **out, struct pb_loop *l,
+                               const struct http_server_options *opts, struct pb_error *err);
+int http_server_port(const struct http_server *s);
+size_t http_server_connections(const struct http_server *s);
+/* Stops listening and closes idle connections; others are closed after their answer. */
+void http_server_drain(struct http_server *s);
+/* Closes everything at once (gone callbacks run), frees; fn (may be NULL) runs after. */
+void http_server_close(struct http_server *s, loop_fn *fn, void *ctx);
+
+struct span http_method(const struct http_request *r);
+struct span http_target(const struct http_request *r); /* as sent: path and query */
+struct span http_path(const struct http_request *r);   /* without the query; not decoded */
+struct span http_query(const struct http_request *r);  /* without the '?' */
+struct span http_body(const struct http_request *r);
+/* The body's memory for the caller to keep; http_body() is empty afterwards. */
+struct blob *http_take_body(struct http_request *r);
+/* By name, any case; an empty span with p == NULL when absent. *count (may be NULL): how often. */
+struct span http_header(const struct http_request *r, const char *name, size_t *count);
+size_t http_fields(const struct http_request *r, const struct http_field **out);
+/* "127.0.0.1:52000" */
+const char *http_peer(const struct http_request *r);
+/* fn runs once if the client goes away before the answer is complete; after it (and after
+ * http_reply()/http_end()) r must not be used. */
+void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx);
+void *http_data(const struct http_request *r); /* what http_on_gone() was given, or NULL */
+
+/* `headers` is a block of complete lines "Name: value\r\n" or NULL. Content-Length, Date-less,
+ * Connection and the like are added here. The parts are written at once or copied. status 204
+ * and 304 have no body. HEAD gets the head only. */
+void http_reply(struct http_request *r, int status, const char *headers, const struct span *body,
+                size_t n);
+/* A stream (chunked). */
+void http_begin(struct http_request *r, int status, const char *headers);
+/* False when the client is gone or reads too slowly (past the hard limit it is cut off). */
+bool http_write(struct http_request *r, const struct span *parts, size_t n);
+bool http_full(const struct http_request *r); /* past the high mark: stop for now ... */
+void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx); /* ... until this runs */
+void http_end(struct http_request *r);
+
+/* "Not Found", ... */
+const char *http_status_text(int status);
+/* Percent-decodes; false on a bad escape or a NUL. */
+bool http_decode(struct buf *out, struct span s);
+/* The value of one query parameter, decoded into the arena; p == NULL when absent. */
+struct span http_query_get(struct span query, const char *name, struct arena *arena);

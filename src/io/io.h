@@ -1,0 +1,11 @@
+/* io.h - the door of the room `io`: the loop and everything that waits. libuv, llhttp and libcurl
+ * are used here and nowhere else. */
+#pragma once
+#include "base/base.h"
+#include "child.h"
+#include "http_client.h"
+#include "http_server.h"
+#include "lines.h"
+#include "loop.h"
+#include "sse.h"
+#include "stream.h"
