@@ -1,0 +1,81 @@
+/* client.h - a client session as the hub uses it: raw, asynchronous, on the loop. pb_client_* of
+ * patchbay.h are a thin coat over this.
+ *
+ * The session finds the era (probe, then handshake), keeps requests in flight, applies time limits
+ * and cancellation, answers or passes on questions, follows streams and resumes them. Answers
+ * arrive as the bytes they were: `result` is a range of the received message. */
+#pragma once
+#include "era.h"
+#include "headers.h"
+#include "io/io.h"
+#include "rpc.h"
+
+struct client;
+struct client_call; /* one request in flight */
+
+struct client_reply {
+    struct span result;         /* JSON text as received; empty on error */
+    struct span error;          /* the JSON-RPC error object as received; empty if there was none */
+    struct blob *message;       /* what the spans above lie in; reference it to keep them */
+    const struct pb_error *err; /* NULL when there is a result */
+};
+
+/* Exactly once per request, from the loop, never inside client_request(). */
+typedef void client_reply_fn(void *ctx, const struct client_reply *reply);
+
+struct client_request_spec {
+    const char *method;
+    struct span params;  /* a JSON object's text without protocol _meta, or empty */
+    uint64_t timeout_ms; /* 0: the client's */
+    bool wants_progress;
+    void (*progress)(void *ctx, struct span params); /* raw params of notifications/progress */
+    void (*log)(void *ctx, struct span params);      /* modern: messages on this request's stream */
+    bool wants_log;
+    enum pb_log_level log_level;
+    /* Who answers questions of this request; NULL: the client's own. raw_rounds: input_required
+     * results are given to `reply` as they are instead of being answered here (the hub relays). */
+    bool raw_rounds;
+    const char
+        *caps; /* modern: JSON text of client capabilities for this request; NULL: the client's */
+    client_reply_fn *reply;
+    void *ctx;
+};
+
+MUST_CHECK int client_request(struct client *c, const struct client_request_spec *spec,
+                              uint64_t *out_id, struct pb_error *err);
+void client_cancel(struct client *c, uint64_t id, const char *reason);
+MUST_CHECK int client_notify(struct client *c, const char *method, struct span params,
+                             struct pb_error *err);
+
+/* A question from a legacy server, or one entry of input_required. */
+struct client_question;
+struct client_events {
+    void (*opened)(void *ctx, const struct pb_error *err); /* once; NULL = ready */
+    /* Answer with client_answer()/client_refuse(), once, any time while the client lives.
+     * `call_id` is the request it belongs to when that is known, else 0. */
+    void (*question)(void *ctx, struct client_question *q, uint64_t call_id, struct span method,
+                     struct span params);
+    void (*notification)(void *ctx, struct span method, struct span params);
+    void (*stderr_line)(void *ctx, struct span line);
+    void (*closed)(void *ctx, const struct pb_error *why); /* by itself; last event */
+};
+void client_answer(struct client_question *q, struct span result);
+void client_refuse(struct client_question *q, int code, const char *message);
+
+/* opts as in patchbay.h; everything is copied; opts->on_* are not used here. */
+MUST_CHECK int client_open(struct client **out, struct pb_loop *l,
+                           const struct pb_client_options *opts, const struct client_events *events,
+                           void *ctx, struct pb_error *err);
+/* Pending requests end with PB_E_CANCELLED; then no event; fn (may be NULL) when all is closed. */
+void client_close(struct client *c, loop_fn *fn, void *ctx);
+
+enum era client_era(const struct client *c);
+const struct revision *client_revision(const struct client *c);
+struct span client_server_info(const struct client *c);  /* JSON; "{}" if unknown */
+struct span client_capabilities(const struct client *c); /* of the server; JSON */
+struct span client_instructions(const struct client *c); /* JSON string or empty */
+const char *client_challenge(const struct client *c);
+pid_t client_pid(const struct client *c); /* 0 unless stdio */
+size_t client_in_flight(const struct client *c);
+/* Last lines of a stdio server's stderr. */
+void client_last_words(const struct client *c, struct buf *out);

@@ -1,0 +1,16 @@
+/* mcp.h - the door of the room `mcp`: JSON-RPC and the Model Context Protocol, both eras, both
+ * sides. With base, json and io this is libpatchbay; patchbay.h is what programs see of it, and
+ * this door is what the hub sees of it besides. */
+#pragma once
+#include "base/base.h"
+#include "client.h"
+#include "era.h"
+#include "headers.h"
+#include "io/io.h"
+#include "message.h"
+#include "peer.h"
+#include "provider.h"
+#include "request.h"
+#include "rpc.h"
+#include "server.h"
+#include "json/json.h"

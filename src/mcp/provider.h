@@ -1,0 +1,21 @@
+/* provider.h - what answers behind a server. pb_server_new() comes with the registry of C
+ * functions; the hub puts its catalog here instead. The peer answers initialize, ping,
+ * server/discover, logging/setLevel, resources/(un)subscribe, subscriptions/listen and tasks/...
+ * by itself with what the provider says here; all other methods go to `handle`. */
+#pragma once
+#include "request.h"
+
+struct provider {
+    /* Writes the members of `capabilities`, without the braces. */
+    void (*capabilities)(void *ctx, struct json_out *o, const struct envelope *env);
+    /* Answers r, at once or later. False: there is no such method. */
+    bool (*handle)(void *ctx, struct request *r);
+    /* The input schema of a tool, for the header rules; empty when there is no such tool. */
+    struct span (*tool_schema)(void *ctx, struct span tool);
+    /* Is there such a resource to subscribe to? NULL: subscribing is not offered. */
+    bool (*subscribable)(void *ctx, struct span uri);
+    /* The first subscriber came, or the last one left. May be NULL. */
+    void (*watch)(void *ctx, struct span uri, bool on);
+    /* A notification of a client that the peer did not use up itself. May be NULL. */
+    void (*notified)(void *ctx, struct peer *p, const struct rpc *message);
+};

@@ -1,0 +1,66 @@
+/* request.h - one request that our server is answering: the envelope that both eras fill alike.
+ *
+ * Made by the peer, handed to the provider, ended by exactly one request_reply*() or by
+ * cancellation. After the reply the request is gone at the end of the turn. */
+#pragma once
+#include "peer.h"
+
+/* What the client told about itself: per request in the modern era, once per session before. */
+struct envelope {
+    enum era era;
+    const struct revision *revision;
+    struct span client_info, client_caps; /* JSON text; "{}" when not said */
+    bool can_elicit, can_elicit_url, can_sample, can_sample_tools, can_list_roots, has_tasks;
+    bool wants_log;
+    enum pb_log_level log_level;
+    struct span progress_token; /* as written; empty: no progress wanted */
+};
+
+enum cancel_reason { CANCEL_BY_CLIENT, CANCEL_TIMEOUT, CANCEL_GONE, CANCEL_SHUTDOWN };
+
+struct request {
+    struct list in_peer; /* link in the peer's list */
+    struct peer *peer;
+    struct pb_server *server;
+    struct message *message; /* keeps the bytes of everything below */
+    struct span id, method;
+    struct json params; /* object or JSON_NONE */
+    struct envelope env;
+    void *exchange; /* the transport's */
+    int http_status;
+    bool cancelled, answered;
+
+    /* The provider's. `cancel` is called once when nobody wants the answer any more; a request
+     * that is cancelled needs no reply, but one is ignored. For CANCEL_TIMEOUT and
+     * CANCEL_SHUTDOWN an answer has been sent already. */
+    void (*cancel)(struct request *r, enum cancel_reason why);
+    void *work;
+    struct timer deadline;
+};
+
+/* `result` is a JSON object's text. Modern answers get resultType "complete" and serverInfo in
+ * _meta spliced in unless the object has its own resultType; _meta of the object is kept. */
+void request_reply(struct request *r, struct span result);
+/* The same for results made of parts, whose concatenation is one JSON object and which are sent
+ * as they are: the caller has written resultType and _meta where they are wanted. */
+void request_reply_parts(struct request *r, const struct span *parts, size_t n);
+/* Modern: sets the HTTP status that belongs to the code. data is JSON or empty. */
+void request_fail(struct request *r, int code, struct span data, const char *fmt, ...) PRINTF(4, 5);
+
+/* Sent only if the client asked for progress; then, if it rises. `message` may be NULL. */
+void request_progress(struct request *r, double progress, double total, const char *message);
+/* A progress notification's params relayed as they are but for the token. */
+void request_log(struct request *r, enum pb_log_level level, const char *logger, struct span data);
+/* Any other notification that belongs to this request. */
+void request_notify(struct request *r, const char *method, struct span params);
+
+/* Starts the clock: after `ms` the request is answered with an error and cancelled. */
+void request_set_deadline(struct request *r, uint64_t ms);
+
+/* A legacy question to the client, on the stream of this request. fn runs once with the answer
+ * (a JSON value's text) or an error: PB_E_REMOTE, PB_E_TIMEOUT, PB_E_CLOSED, PB_E_LIMIT; never
+ * after the request has ended. Returns -PB_E_UNSUPPORTED for modern clients. */
+typedef void request_answer_fn(struct request *r, void *ctx, struct span result,
+                               const struct pb_error *err);
+MUST_CHECK int request_question(struct request *r, const char *method, struct span params,
+                                request_answer_fn *fn, void *ctx, struct pb_error *err);

@@ -1,0 +1,196 @@
+#include "rpc.h"
+
+static bool all_digits(struct span s)
+{
+    size_t i = s.n && s.p[0] == '-';
+
+    if (i == s.n)
+        return false;
+    for (; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return true;
+}
+
+bool rpc_id_valid(struct json id)
+{
+    struct span text = json_text(id);
+
+    if (text.n > RPC_ID_BYTES_MAX)
+        return false;
+    return json_is(id, JSON_STRING) || (json_is(id, JSON_NUMBER) && all_digits(text));
+}
+
+static void invalid(struct rpc *out, int code, const char *why)
+{
+    out->kind = RPC_INVALID;
+    out->code = code;
+    out->why = why;
+}
+
+static void read_call(struct rpc *out, struct json v, struct json method, struct arena *arena)
+{
+    struct json id = json_get(v, "id");
+    struct json params = json_get(v, "params");
+
+    if (!json_is(method, JSON_STRING)) {
+        invalid(out, RPC_INVALID_REQUEST, "method must be a string");
+        return;
+    }
+    if (!json_is(id, JSON_NONE) && !out->id.n) {
+        invalid(out, RPC_INVALID_REQUEST, "id must be a string or an integer");
+        return;
+    }
+    out->method = json_str(method, arena);
+    if (json_is(params, JSON_OBJECT) || json_is(params, JSON_ARRAY)) {
+        out->params = params;
+    } else if (!json_is(params, JSON_NONE) && !json_is(params, JSON_NULL)) {
+        invalid(out, RPC_INVALID_REQUEST, "params must be an object");
+        return;
+    }
+    out->kind = json_is(id, JSON_NONE) ? RPC_NOTIFICATION : RPC_REQUEST;
+}
+
+static void read_answer(struct rpc *out, struct json v)
+{
+    out->result = json_get(v, "result");
+    out->error = json_get(v, "error");
+    if (json_is(out->result, JSON_NONE) == json_is(out->error, JSON_NONE)) {
+        invalid(out, RPC_INVALID_REQUEST, "a message needs a method, a result or an error");
+        return;
+    }
+    if (json_is(out->error, JSON_NONE)) {
+        out->kind = RPC_RESPONSE;
+        if (!out->id.n)
+            invalid(out, RPC_INVALID_REQUEST, "a result needs the id of its request");
+        return;
+    }
+    out->kind = RPC_ERROR; /* its id may be null or absent: the peer could not read ours */
+    if (!json_is(out->error, JSON_OBJECT))
+        invalid(out, RPC_INVALID_REQUEST, "error must be an object");
+}
+
+void rpc_read(struct rpc *out, struct json v, struct arena *arena)
+{
+    struct json id, method;
+
+    *out = (struct rpc){ 0 };
+    if (json_is(v, JSON_ARRAY)) {
+        out->kind = RPC_BATCH;
+        return;
+    }
+    if (!json_is(v, JSON_OBJECT)) {
+        invalid(out, RPC_INVALID_REQUEST, "a message must be an object");
+        return;
+    }
+    id = json_get(v, "id");
+    if (rpc_id_valid(id))
+        out->id = json_text(id);
+    if (!json_str_is(json_get(v, "jsonrpc"), "2.0")) {
+        invalid(out, RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+        return;
+    }
+    method = json_get(v, "method");
+    if (json_is(method, JSON_NONE))
+        read_answer(out, v);
+    else
+        read_call(out, v, method, arena);
+}
+
+/* A scan, not a parse: the text is cut off. Depth and strings are followed, so that an "id" inside
+ * params or inside a string is not taken for the request's. */
+static struct span value_end(struct span s)
+{
+    size_t n = 0;
+
+    if (s.n && s.p[0] == '"') {
+        for (n = 1; n < s.n && s.p[n] != '"'; n++)
+            if (s.p[n] == '\\')
+                n++;
+        return n < s.n ? span_make(s.p, n + 1) : SPAN("");
+    }
+    while (n < s.n && ((s.p[n] >= '0' && s.p[n] <= '9') || s.p[n] == '-'))
+        n++;
+    return n < s.n ? span_make(s.p, n) : SPAN("");
+}
+
+static bool is_id(struct span text)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    return json_parse(&doc, text, NULL, NULL) == 0 && rpc_id_valid(json_root(&doc));
+}
+
+static struct span id_after(struct span s)
+{
+    struct span value;
+
+    s = span_trim(s);
+    if (!s.n || s.p[0] != ':')
+        return SPAN("");
+    value = value_end(span_trim(span_from(s, 1)));
+    return is_id(value) ? value : SPAN("");
+}
+
+struct span rpc_id_peek(struct span head)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < head.n; i++) {
+        char c = head.p[i];
+
+        if (c == '{' || c == '[') {
+            depth++;
+        } else if (c == '}' || c == ']') {
+            depth--;
+        } else if (c == '"') {
+            struct span string = value_end(span_from(head, i));
+
+            if (!string.n)
+                return SPAN("");
+            i += string.n - 1;
+            if (depth == 1 && span_is(string, "\"id\"")) {
+                struct span id = id_after(span_from(head, i + 1));
+
+                if (id.n)
+                    return id;
+            }
+        }
+    }
+    return SPAN("");
+}
+
+void rpc_write_result_head(struct buf *out, struct span id)
+{
+    buf_str(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_add_span(out, id);
+    buf_str(out, ",\"result\":");
+}
+
+void rpc_write_error(struct buf *out, struct span id, int code, struct span message,
+                     struct span data)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "jsonrpc", "2.0");
+    json_put_raw(&o, "id", id.n ? id : SPAN("null"));
+    json_begin_object(&o, "error");
+    json_put_int(&o, "code", code);
+    json_put_span(&o, "message", message);
+    json_put_raw(&o, "data", data);
+    json_end(&o);
+    json_end(&o);
+}
+
+void rpc_write_request(struct buf *out, struct span id, const char *method, struct span params)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "jsonrpc", "2.0");
+    json_put_raw(&o, "id", id);
+    json_put_str(&o, "method", method);
+    json_put_raw(&o, "params", params);
+    json_end(&o);
+}

@@ -1,0 +1,30 @@
+/* server.h - our MCP server: its peers, its provider, its listeners. pb_server_* of patchbay.h
+ * are implemented by this noun and by the registry. */
+#pragma once
+#include "provider.h"
+
+struct pb_server;
+
+/* Puts another provider in place of the registry. Before anything is served. */
+void server_set_provider(struct pb_server *s, const struct provider *provider, void *ctx);
+
+/* `list` is "tools", "prompts" or "resources": told to legacy peers and to listen streams that
+ * asked; calls within one turn are told once. */
+void server_list_changed(struct pb_server *s, const char *list);
+void server_resource_updated(struct pb_server *s, struct span uri);
+
+struct pb_loop *server_loop(const struct pb_server *s);
+size_t server_max_request(const struct pb_server *s);
+/* Peers register themselves here; transports ask when to give up on stop. */
+size_t server_in_flight(const struct pb_server *s);
+
+/* A transport that the server owns: stopped and closed with it. */
+struct host_ops {
+    /* No new input; fn once what is to be flushed is flushed, or the time for it has passed. */
+    void (*drain)(void *host, loop_fn *fn, void *ctx);
+    /* Frees; fn runs after. */
+    void (*close)(void *host, loop_fn *fn, void *ctx);
+};
+void server_add_host(struct pb_server *s, const struct host_ops *ops, void *host);
+/* A host ended by itself (end of input): forgotten; the loop ends when it was the last. */
+void server_host_ended(struct pb_server *s, void *host);
