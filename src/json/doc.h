@@ -61,10 +61,7 @@ void json_doc_trim(struct json_doc *doc, size_t keep);
 struct json json_root(const struct json_doc *doc);
 
 enum json_type json_type(struct json v);
-static inline bool json_is(struct json v, enum json_type t)
-{
-    return json_type(v) == t;
-}
+static inline bool json_is(struct json v, enum json_type t) { return json_type(v) == t; }
 /* "null", "boolean", "number", "string", "array", "object"; "nothing" for JSON_NONE. */
 const char *json_type_name(struct json v);
 

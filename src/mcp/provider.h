@@ -1,7 +1,7 @@
 /* provider.h - what answers behind a server. pb_server_new() comes with the registry of C
  * functions; the hub puts its catalog here instead. The peer answers initialize, ping,
- * server/discover, logging/setLevel, resources/(un)subscribe, subscriptions/listen and tasks/...
- * by itself with what the provider says here; all other methods go to `handle`. */
+ * server/discover, logging/setLevel, resources/(un)subscribe and subscriptions/listen by
+ * itself with what the provider says here; all other methods go to `handle`. */
 #pragma once
 #include "request.h"
 
