@@ -64,11 +64,14 @@ enum json_type json_type(struct json v);
 static inline bool json_is(struct json v, enum json_type t) { return json_type(v) == t; }
 /* "null", "boolean", "number", "string", "array", "object"; "nothing" for JSON_NONE. */
 const char *json_type_name(struct json v);
+/* The same with its article, for messages: "a string", "an object", "null". */
+const char *json_type_phrase(struct json v);
 
 /* The value as it was written, quotes and brackets included. Empty for JSON_NONE. */
 struct span json_text(struct json v);
 
-/* Children of a taped container; JSON_NONE when there is none or v is no such container. */
+/* Children of a taped container; JSON_NONE when there is none or v is no such container. Of
+ * members with the same key the first is found. */
 struct json json_get(struct json object, const char *key);
 struct json json_get_span(struct json object, struct span key);
 struct json json_item(struct json array, size_t i);

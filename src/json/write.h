@@ -39,5 +39,7 @@ void json_put_raw(struct json_out *o, const char *key, struct span json);
 /* The same with a key that is a span (decoded text). */
 void json_put_raw_key(struct json_out *o, struct span key, struct span json);
 
+/* One character of a string, escaped only where it must be; a lone surrogate as \udXXX. */
+void json_escape(struct buf *b, uint32_t c);
 /* Only the string itself, with its quotes. */
 void json_quote(struct buf *b, struct span s);

@@ -1,0 +1,78 @@
+/* scan.h - finding the bytes of a string that need a look. Sixteen at a time where SSE2 is (all
+ * x86-64), eight at a time elsewhere; the reader and the writer spend most of their time here. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#    include <emmintrin.h>
+#endif
+
+/* Quotes, backslashes, control bytes and everything that is not ASCII. */
+static inline bool scan_is_special(uint8_t c)
+{
+    return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+}
+
+#ifdef __SSE2__
+enum { SCAN_STEP = 16 };
+
+/* One bit for each special byte of the 16 at p. */
+static inline uint32_t scan_block(const uint8_t *p)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    /* signed: bytes from 0x80 on are negative, so they count as below 0x20 */
+    __m128i low = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
+    __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash)));
+}
+
+static inline const uint8_t *scan_first(const uint8_t *p, uint32_t bits)
+{
+    return p + __builtin_ctz(bits);
+}
+#else
+enum { SCAN_STEP = 8 };
+
+#    define SCAN_ONES  UINT64_C(0x0101010101010101)
+#    define SCAN_HIGHS UINT64_C(0x8080808080808080)
+
+static inline uint64_t scan_zero_bytes(uint64_t v) { return (v - SCAN_ONES) & ~v & SCAN_HIGHS; }
+
+/* Not zero if one of the 8 bytes at p is special. */
+static inline uint64_t scan_block(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof v);
+    return (v & SCAN_HIGHS) | ((v - SCAN_ONES * 0x20) & ~v & SCAN_HIGHS) |
+           scan_zero_bytes(v ^ SCAN_ONES * '"') | scan_zero_bytes(v ^ SCAN_ONES * '\\');
+}
+
+/* Borrows make the bits after the first match unreliable, and the byte order is the machine's:
+ * the place is found byte by byte. */
+static inline const uint8_t *scan_first(const uint8_t *p, uint64_t bits)
+{
+    (void)bits;
+    while (!scan_is_special(*p))
+        p++;
+    return p;
+}
+#endif
+
+/* The first special byte at or after p, or end. */
+static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end)
+{
+    while (end - p >= SCAN_STEP) {
+        __typeof__(scan_block(p)) bits = scan_block(p);
+
+        if (bits)
+            return scan_first(p, bits);
+        p += SCAN_STEP;
+    }
+    while (p < end && !scan_is_special(*p))
+        p++;
+    return p;
+}
