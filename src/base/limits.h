@@ -5,10 +5,14 @@
 enum {
     /* json */
     JSON_DEPTH_MAX = 128,
-    JSON_SCHEMA_DEPTH_MAX = 64,      /* nested applications while checking a value */
-    JSON_SCHEMA_STEPS_MAX = 1000000, /* keyword applications in one check */
-    JSON_SCHEMA_BYTES_MAX = 1048576, /* text of one schema */
-    JSON_PATTERN_STEPS_MAX = 100000, /* matcher steps of one `pattern` */
+    JSON_SCHEMA_DEPTH_MAX = 64,       /* nested applications while checking a value */
+    JSON_SCHEMA_STEPS_MAX = 1000000,  /* keyword applications in one check */
+    JSON_SCHEMA_BYTES_MAX = 1048576,  /* text of one schema */
+    JSON_SCHEMA_SUBS_MAX = 50000,     /* schemas within one schema */
+    JSON_PATTERN_STEPS_MAX = 100000,  /* matcher steps of one `pattern` */
+    JSON_PATTERN_NEST_MAX = 100,      /* parentheses in one `pattern` */
+    JSON_PATTERN_BYTES_MAX = 4194304, /* compiled patterns of one schema */
+    JSON_PATTERN_HEAP_KIB = 10240,    /* memory of one match, in KiB as PCRE2 counts */
 
     /* messages */
     REQUEST_BYTES_MAX = 10485760, /* one incoming request: a line or an HTTP body */
