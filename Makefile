@@ -1,0 +1,78 @@
+# The front door. Everything real is in meson.build; here are the words people type.
+#
+#   make            build build/patchbay and the library
+#   make run        build, then start the main job and print where it is
+#   make test       build, then run every test; ends with "N passed, N failed"
+#
+# Each target first sees to its Debian packages (tools/deps): installed as root or through sudo,
+# or the one line to run is printed.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PORT    ?= 7332
+JOBS    ?= $(shell nproc)
+
+.PHONY: all run test lint format bench fuzz conformance coverage tsan valgrind install docs clean help
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) --quiet
+	@echo "built $(BUILD)/patchbay"
+
+$(BUILD)/build.ninja:
+	@tools/deps build
+	@meson setup $(BUILD) --prefix=$(PREFIX) --buildtype=release -Db_lto=false >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+run: all
+	@$(BUILD)/patchbay-example-server --http $(PORT)
+
+test:
+	@tools/deps build test
+	@BUILD=$(BUILD) JOBS=$(JOBS) tools/test
+
+lint:
+	@tools/deps build lint
+	@tools/lint --all
+
+format:
+	@tools/deps lint
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+bench: all
+	@tools/deps test
+	@BUILD=$(BUILD) tests/bench/run
+
+fuzz:
+	@tools/deps build fuzz
+	@tests/fuzz/run
+
+conformance: all
+	@tools/deps test
+	@BUILD=$(BUILD) tests/conformance/run
+
+coverage:
+	@tools/deps build test coverage
+	@tools/coverage
+
+tsan:
+	@tools/deps build test
+	@tools/test-under thread
+
+valgrind:
+	@tools/deps build test valgrind
+	@tools/test-under valgrind
+
+install: all
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+docs: $(BUILD)/build.ninja
+	@tools/docs include/patchbay.h >$(BUILD)/reference.html
+	@echo "wrote $(BUILD)/reference.html"
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-* node_modules
+
+help:
+	@sed -n '3,10s/^# \{0,1\}//p' Makefile

@@ -1,0 +1,64 @@
+/* cli.h - the program: one table of verbs, one file per verb. Only this room exits or prints to a
+ * person: results go to stdout, talk goes to stderr. Help, man page and shell completion are all
+ * printed from the table, so that none of them can drift. */
+#pragma once
+#include "patchbay.h"
+#include "json/json.h"
+#include <stdio.h>
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_USAGE = 1,
+    CLI_AUTH = 3,        /* the server wants a login */
+    CLI_UNREACHABLE = 4, /* cannot be started, dialled or talked to */
+    CLI_TOOL_ERROR = 5,  /* the tool ran and failed */
+};
+
+enum { CLI_OPTIONS_MAX = 16 };
+
+struct option_spec {
+    char letter;      /* 0: only the long name */
+    const char *name; /* ends the list when NULL */
+    const char *arg;  /* what the value is called in the help; NULL: a flag */
+    const char *help;
+};
+
+struct cli;
+
+struct verb {
+    const char *name, *usage, *help;
+    const char *text;   /* more for the man page; may be NULL */
+    int min, max;       /* arguments before "--"; max < 0: any number */
+    bool takes_command; /* "-- COMMAND ARG..." names a server to start */
+    const struct option_spec *options;
+    int (*run)(struct cli *cli);
+};
+
+struct cli {
+    const struct verb *verb;
+    char **args;
+    int n_args;
+    char **command;                      /* after "--"; NULL-ended; NULL if there was none */
+    const char *values[CLI_OPTIONS_MAX]; /* by place in verb->options; "" for a flag that is set */
+};
+
+/* Sorted by name, ended by NULL. */
+extern const struct verb *const cli_verbs[];
+extern const struct verb verb_call, verb_completion, verb_help, verb_man, verb_tools, verb_version;
+
+const struct verb *cli_find(const char *name);
+/* NULL when not given. */
+const char *cli_option(const struct cli *cli, const char *name);
+/* "patchbay: what" on stderr, and the exit code that belongs to the error. */
+int cli_fail(const struct pb_error *err);
+int cli_usage(const struct verb *verb, const char *fmt, ...) PRINTF(2, 3);
+
+/* Connects to what --url or "-- COMMAND" names. The options every such verb has: */
+#define CLI_SERVER_OPTIONS                                                         \
+    { 'u', "url", "URL", "the server to talk to (Streamable HTTP or SSE)" },       \
+        { 'H', "header", "LINE", "a header for that server, as \"Name: value\"" }, \
+    {                                                                              \
+        0, "era", "ERA", "legacy or modern; found out by asking when left out"     \
+    }
+int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err);
+bool cli_has_server(const struct cli *cli);

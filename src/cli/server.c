@@ -1,0 +1,37 @@
+#include "cli.h"
+#include <string.h>
+
+bool cli_has_server(const struct cli *cli) { return cli->command || cli_option(cli, "url"); }
+
+static void say_stderr(void *ctx, enum pb_log_level level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    fprintf(stderr, "| %s\n", line);
+}
+
+int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)
+{
+    struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
+    const char *header = cli_option(cli, "header");
+    const char *headers[] = { header, NULL };
+    const char *era = cli_option(cli, "era");
+
+    opts.name = "patchbay";
+    opts.version = pb_version();
+    opts.url = cli_option(cli, "url");
+    if (header)
+        opts.headers = headers;
+    if (cli->command) {
+        opts.command = cli->command[0];
+        opts.args = (const char *const *)cli->command + 1;
+        opts.on_stderr = say_stderr;
+    }
+    if (era && strcmp(era, "legacy") == 0)
+        opts.era = PB_ERA_LEGACY;
+    else if (era && strcmp(era, "modern") == 0)
+        opts.era = PB_ERA_MODERN;
+    else if (era)
+        return fail(err, PB_E_INVALID, "--era is 'legacy' or 'modern', not '%s'", era);
+    return pb_client_open(out, &opts, err);
+}
