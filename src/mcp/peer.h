@@ -78,3 +78,6 @@ const struct revision *peer_revision(const struct peer *p);
 /* The owner that a transport authenticated, for things that must not cross clients (tasks,
  * requestState). Copied; "" by default. */
 void peer_set_principal(struct peer *p, const char *principal);
+const char *peer_principal(const struct peer *p);
+/* Answers to questions that nobody asked, or had answered already: dropped and counted. */
+uint64_t peer_stray_answers(const struct peer *p);

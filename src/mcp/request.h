@@ -34,9 +34,25 @@ struct request {
      * that is cancelled needs no reply, but one is ignored. For CANCEL_TIMEOUT and
      * CANCEL_SHUTDOWN an answer has been sent already. */
     void (*cancel)(struct request *r, enum cancel_reason why);
+    /* The deadline has come: may answer in its own words (request_reply*(), request_fail()); if it
+     * does not, the peer answers. `cancel` follows in both cases. May be NULL. */
+    void (*expire)(struct request *r);
     void *work;
     struct timer deadline;
+
+    /* The peer's. */
+    struct list questions, in_bucket;
+    uint64_t deadline_ms;
+    double progress; /* the last one sent */
+    bool progressed, listens, over;
 };
+
+/* How a result that the provider writes itself begins: "{" for legacy clients; for modern ones
+ * {"resultType":"complete","_meta":{serverInfo}, so that what follows needs a comma first. For
+ * request_reply_parts(); borrowed from the server. */
+struct span request_result_begin(const struct request *r);
+/* "private" for an authenticated client, else "public": what cacheScope says. */
+const char *request_cache_scope(const struct request *r);
 
 /* `result` is a JSON object's text. Modern answers get resultType "complete" and serverInfo in
  * _meta spliced in unless the object has its own resultType; _meta of the object is kept. */
@@ -49,7 +65,8 @@ void request_fail(struct request *r, int code, struct span data, const char *fmt
 
 /* Sent only if the client asked for progress; then, if it rises. `message` may be NULL. */
 void request_progress(struct request *r, double progress, double total, const char *message);
-/* A progress notification's params relayed as they are but for the token. */
+/* Sent to legacy clients at or above their level (info until they set one), to modern ones if this
+ * request asked for it. `data` is JSON; `logger` may be NULL. */
 void request_log(struct request *r, enum pb_log_level level, const char *logger, struct span data);
 /* Any other notification that belongs to this request. */
 void request_notify(struct request *r, const char *method, struct span params);
@@ -58,7 +75,7 @@ void request_notify(struct request *r, const char *method, struct span params);
 void request_set_deadline(struct request *r, uint64_t ms);
 
 /* A legacy question to the client, on the stream of this request. fn runs once with the answer
- * (a JSON value's text) or an error: PB_E_REMOTE, PB_E_TIMEOUT, PB_E_CLOSED, PB_E_LIMIT; never
+ * (a JSON value's text, borrowed until fn returns) or an error: PB_E_REMOTE, PB_E_TIMEOUT, PB_E_CLOSED, PB_E_LIMIT; never
  * after the request has ended. Returns -PB_E_UNSUPPORTED for modern clients. */
 typedef void request_answer_fn(struct request *r, void *ctx, struct span result,
                                const struct pb_error *err);

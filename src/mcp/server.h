@@ -5,13 +5,28 @@
 
 struct pb_server;
 
+/* The registry of C functions that pb_server_new() made; NULL after server_set_provider(). */
+struct registry;
+struct registry *server_registry(const struct pb_server *s);
+/* As given to pb_server_new(), copied, with the defaults filled in. */
+const struct pb_server_options *server_options(const struct pb_server *s);
+
 /* Puts another provider in place of the registry. Before anything is served. */
 void server_set_provider(struct pb_server *s, const struct provider *provider, void *ctx);
 
 /* `list` is "tools", "prompts" or "resources": told to legacy peers and to listen streams that
- * asked; calls within one turn are told once. */
+ * asked; calls within one turn are told once. [any thread] */
 void server_list_changed(struct pb_server *s, const char *list);
+/* Told to those who subscribed to it. [any thread] */
 void server_resource_updated(struct pb_server *s, struct span uri);
+/* The provider's handlers have all ended: a stop that waits for them goes on. Loop thread. */
+void server_settled(struct pb_server *s);
+/* "created", "initializing", "ready", "closing", "closed", "error" */
+const char *server_state(const struct pb_server *s);
+bool server_stopping(const struct pb_server *s);
+/* What pb_server_port() tells: of the newest HTTP listener; 0 before that. */
+void server_set_port(struct pb_server *s, int port);
+int server_port(const struct pb_server *s);
 
 struct pb_loop *server_loop(const struct pb_server *s);
 size_t server_max_request(const struct pb_server *s);
