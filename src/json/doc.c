@@ -2,6 +2,7 @@
 #include "lex.h"
 #include "tape.h"
 #include "unique.h"
+#include <inttypes.h>
 
 enum { TAPE_MIN = 64 };
 
@@ -297,7 +298,8 @@ int json_parse(struct json_doc *doc, struct span text, const struct json_opts *o
     doc->text = text;
     if (text.n >= UINT32_MAX) {
         doc->text = (struct span){ 0 };
-        return fail(err, PB_E_LIMIT, "a text of %zu bytes; the limit is 4 GiB", text.n);
+        return fail(err, PB_E_LIMIT, "a text of %zu bytes; the limit is %" PRIu32, text.n,
+                    UINT32_MAX - 1);
     }
     if (read_text(&r))
         return 0;

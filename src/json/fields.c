@@ -83,6 +83,7 @@ static int read_field(struct json v, const struct json_field *f, void *out, stru
                       struct pb_error *err)
 {
     const struct kind *k = &kinds[f->kind];
+    int rc;
 
     if (absent(v)) {
         if (f->flags & JSON_REQUIRED)
@@ -92,9 +93,10 @@ static int read_field(struct json v, const struct json_field *f, void *out, stru
     if (!(k->types & IS(json_type(v))))
         return fail(err, PB_E_INVALID, "%s: expected %s, got %s", f->name, k->name,
                     json_type_phrase(v));
-    if (k->read(v, (char *)out + f->offset, arena, err) < 0)
-        return fail_in(err, "%s", f->name);
-    return 0;
+    rc = k->read(v, (char *)out + f->offset, arena, err);
+    if (rc < 0)
+        fail_in(err, "%s", f->name);
+    return rc;
 }
 
 int json_fields(struct json v, const struct json_field *table, void *out, struct arena *arena,

@@ -1,5 +1,6 @@
 #include "number.h"
 #include "doc.h"
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -114,8 +115,9 @@ void number_print(char out[static NUMBER_CHARS], double v)
 {
     locale_t was = enter_c_locale();
 
-    /* 15 digits are always enough to keep what a person wrote, 17 to keep every double */
-    for (int digits = 15; digits <= 17; digits++) {
+    /* 15 digits are always enough to keep what a person wrote, 17 to keep every double; only the
+     * subnormal ones carry fewer than 15 */
+    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(out, NUMBER_CHARS, "%.*g", digits, v);
         if (strtod(out, NULL) == v)
             break;
