@@ -31,6 +31,8 @@ enum {
 
     /* streams: past the high mark the producer is paused, past the hard mark writes fail */
     STREAM_READ_BYTES = 65536,
+    STREAM_READ_MAX = 1048576, /* one read, grown to while reads come back full */
+    STREAM_CORK_BYTES = 16384, /* small writes of one turn are put together up to this */
     STREAM_QUEUE_HIGH = 1048576,
     STREAM_QUEUE_HARD = 335544320, /* one reply of the largest size and some more */
 
@@ -48,11 +50,22 @@ enum {
     HTTP_IDLE_MS = 75000,        /* between requests on one connection */
     HTTP_WRITE_STALL_MS = 60000, /* a reader that takes nothing for this long is cut off */
     HTTP_LINGER_MS = 1000,       /* reading on after an error answer, so it is not lost */
+    HTTP_BACKLOG = 1024,         /* connections the kernel keeps for us to accept */
+    HTTP_ACCEPTS_PER_TURN = 64,
+    HTTP_REQUESTS_PER_TURN = 64,        /* pipelined ones, before other connections get a turn */
+    HTTP_PIPELINE_BYTES_MAX = 65536,    /* sent ahead while a request is answered */
+    HTTP_REFUSALS_MAX = 256,            /* connections told 503 at once; more are just closed */
+    HTTP_CORK_BYTES = 16384,            /* small writes of one turn that are sent together */
+    HTTP_STREAM_BACKLOG_MAX = 16777216, /* unread bytes of a stream; one more event: cut off */
+    HTTP_PROBE_S = 60,                  /* TCP keep-alive: a peer that is silent so long is asked */
 
     /* HTTP client */
     HTTP_CONNECT_MS = 10000,
     HTTP_REDIRECTS_MAX = 5,
-    HTTP_ERROR_BODY_MAX = 65536, /* of an error answer, kept to read its JSON-RPC error */
+    HTTP_CALLS_MAX = 10000,         /* requests of one client under way */
+    HTTP_IDLE_CONNECTIONS_MAX = 64, /* kept open for the next request */
+    HTTP_REPLY_HEAD_MAX = 65536,    /* head and trailers of a response, all 1xx counted in */
+    HTTP_ERROR_BODY_MAX = 65536,    /* of an error answer, kept to read its JSON-RPC error */
 
     /* SSE */
     SSE_FIELD_ID_MAX = 1024,

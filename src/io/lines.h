@@ -15,15 +15,16 @@ struct lines_events {
 
 struct lines {
     struct buf held; /* an unfinished line, or lines not handed on yet */
-    size_t scanned;  /* bytes of `held` known to hold no newline */
+    size_t start;    /* bytes of `held` handed on already */
     size_t limit;
     uint64_t skipping; /* size so far of a line that is too long; 0: none */
     const struct lines_events *events;
     void *ctx;
-    bool stopped;
+    bool stopped, ended, done;
 };
 
 void lines_init(struct lines *l, size_t limit, const struct lines_events *events, void *ctx);
+/* Also from inside a handler: then it is the last one that runs. */
 void lines_done(struct lines *l);
 void lines_feed(struct lines *l, struct span chunk);
 /* Goes on after a handler returned false. */

@@ -28,6 +28,10 @@ void loop_stop(struct pb_loop *l);
 /* Runs the loop on a thread of its own until loop_stop(); loop_free() joins it. Twice is a no-op.
  * The loop stays alive without work. */
 MUST_CHECK int loop_start(struct pb_loop *l, struct pb_error *err);
+/* Ends the loop for other threads: stops and joins the thread of loop_start() if there is one, runs
+ * what was posted, and wakes every loop_wait(). Posts fail from now on. The caller owns the loop
+ * afterwards and may close what lives on it. Twice is fine; not on the loop's own thread. */
+void loop_shut(struct pb_loop *l);
 bool loop_on_thread(const struct pb_loop *l); /* is the caller the loop's thread? */
 
 uint64_t loop_now(const struct pb_loop *l); /* ms on the loop's clock */
@@ -74,7 +78,9 @@ struct timer {
     loop_fn *fn;
     void *ctx;
     uint64_t due;
+    uint64_t seq;
     size_t slot; /* place in the loop's heap + 1; 0: not running */
+    bool strong;
 };
 void timer_init(struct timer *t, struct pb_loop *l, loop_fn *fn, void *ctx);
 /* Fires once, `ms` from now; starting again moves it. A running timer keeps the loop alive
@@ -83,6 +89,8 @@ void timer_start(struct timer *t, uint64_t ms);
 void timer_start_weak(struct timer *t, uint64_t ms);
 void timer_stop(struct timer *t);
 bool timer_running(const struct timer *t);
+/* Runs fn once, `ms` from now, without a timer to keep; dropped by loop_free(). */
+void loop_after(struct pb_loop *l, uint64_t ms, loop_fn *fn, void *ctx);
 
 /* Runs fn on the loop when one of these signals arrives, until loop_free(). */
 MUST_CHECK int loop_on_signal(struct pb_loop *l, int signo, loop_fn *fn, void *ctx,
