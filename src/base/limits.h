@@ -37,7 +37,8 @@ enum {
     STREAM_QUEUE_HARD = 335544320, /* one reply of the largest size and some more */
 
     /* child processes */
-    CHILD_STOP_MS = 5000, /* between SIGTERM and SIGKILL */
+    CHILD_STOP_MS = 5000,  /* between SIGTERM and SIGKILL */
+    CHILD_LINGER_MS = 200, /* for what it left behind, after its end */
     CHILD_STDERR_LINE_MAX = 8192,
     CHILD_STDERR_KEEP = 20, /* last lines kept for error texts */
 
@@ -74,27 +75,38 @@ enum {
     SSE_KEEPALIVE_MS = 15000,
 
     /* MCP server */
-    MCP_TOOL_MS = 60000,   /* one tool call on the serving side */
-    MCP_STOP_MS = 5000,    /* graceful stop: running calls */
-    MCP_FLUSH_MS = 2000,   /* graceful stop: answers to a client that still reads */
-    MCP_PAGE_ITEMS = 1000, /* default page of a list */
+    MCP_TOOL_MS = 60000,    /* one tool call on the serving side */
+    MCP_STOP_MS = 5000,     /* graceful stop: running calls */
+    MCP_FLUSH_MS = 2000,    /* graceful stop: answers to a client that still reads */
+    MCP_EOF_GRACE_MS = 100, /* calls that still run when stdin ends */
+    MCP_PAGE_ITEMS = 1000,  /* default page of a list */
     MCP_SESSIONS_MAX = 100000,
     MCP_SESSION_IDLE_MS = 3600000,
-    MCP_INFLIGHT_MAX = 1024,        /* requests of one client being answered at once */
-    MCP_QUESTIONS_MAX = 64,         /* asked of one client and not yet answered */
-    MCP_ASK_ROUNDS_MAX = 16,        /* question rounds of one call */
-    MCP_ASK_MS = 600000,            /* a person may take this long to answer */
-    MCP_STATE_BYTES_MAX = 65536,    /* requestState as it travels */
-    MCP_STATE_MS = 3600000,         /* how long a requestState is good */
-    MCP_LISTEN_MAX = 1024,          /* subscriptions/listen streams */
-    MCP_SUBSCRIPTIONS_MAX = 1024,   /* resource URIs one client may subscribe to */
-    MCP_REPLAY_EVENTS_MAX = 256,    /* kept for resumption, per stream */
-    MCP_REPLAY_BYTES_MAX = 4194304, /* kept for resumption, per stream */
+    MCP_INFLIGHT_MAX = 1024,         /* requests of one client being answered at once */
+    MCP_QUESTIONS_MAX = 64,          /* asked of one client and not yet answered */
+    MCP_ASK_ROUNDS_MAX = 16,         /* question rounds of one call */
+    MCP_ASK_MS = 600000,             /* a person may take this long to answer */
+    MCP_STATE_BYTES_MAX = 65536,     /* requestState as it travels */
+    MCP_STATE_MS = 3600000,          /* how long a requestState is good */
+    MCP_LISTEN_MAX = 1024,           /* subscriptions/listen streams */
+    MCP_SUBSCRIPTIONS_MAX = 1024,    /* resource URIs one client may subscribe to */
+    MCP_REPLAY_EVENTS_MAX = 256,     /* kept for resumption, per stream */
+    MCP_REPLAY_BYTES_MAX = 4194304,  /* kept for resumption, per stream */
+    MCP_REPLAY_STREAMS_MAX = 1024,   /* ended streams kept for resumption, per listener */
+    MCP_REPLAY_TOTAL_MAX = 67108864, /* kept for resumption, per listener, before ended ones go */
     MCP_TASKS_MAX = 10000,
-    MCP_TASK_KEEP_MS = 3600000, /* a finished task stays readable */
-    MCP_TASK_POLL_MS = 500,     /* what we tell clients */
-    MCP_COMPLETIONS_MAX = 100,  /* values in one completion answer; the protocol's number */
-    MCP_PARAM_DEPTH_MAX = 50,   /* nesting of typed tool parameters */
+    MCP_TASK_KEEP_MS = 3600000,      /* a finished task stays readable */
+    MCP_TASK_POLL_MS = 500,          /* what we tell clients */
+    MCP_COMPLETIONS_MAX = 100,       /* values in one completion answer; the protocol's number */
+    MCP_PARAM_DEPTH_MAX = 50,        /* nesting of typed tool parameters */
+    MCP_URI_BYTES_MAX = 65536,       /* a resource's URI that is matched against templates */
+    MCP_TEMPLATE_PARTS_MAX = 32,     /* literals and variables of one URI template */
+    MCP_CALL_EVENTS_MAX = 1024,      /* progress and log of one call, on their way to the loop */
+    MCP_TASKS_BYTES_MAX = 268435456, /* results of finished tasks; the oldest go first */
+    MCP_SPARE_MAX = 64,              /* request and message structs kept for reuse */
+    MCP_TAPE_KEEP = 65536,           /* of a message's tape, kept for reuse */
+    MCP_ERROR_TEXT_MAX = 512,        /* the message of a JSON-RPC error that we write */
+    MCP_NAME_SHOWN_MAX = 100,        /* of a name that a client chose, in such a message */
 
     /* MCP client */
     MCP_CALL_MS = 30000,        /* one request on the client side */
@@ -105,4 +117,16 @@ enum {
     MCP_LIST_ITEMS_MAX = 100000,
     MCP_GARBAGE_LINES_MAX = 1000, /* not JSON-RPC, on the stdout of a server */
     MCP_RECONNECTS_MAX = 5,       /* tries to resume one stream */
+    MCP_RESUME_MS = 1000,         /* before resuming a stream whose server said nothing about it */
+    MCP_RESUME_MAX_MS = 30000,
+    MCP_STREAM_STEADY_MS = 5000,       /* a stream that lived this long starts counting anew */
+    MCP_STREAM_LINGER_MS = 1000,       /* for the end of a stream that has given its answer */
+    MCP_GOODBYE_MS = 2000,             /* for the DELETE of a session */
+    MCP_STDIN_CLOSED_MS = 1000,        /* for a server to end by itself when its input has ended */
+    MCP_SESSION_ID_MAX = 1024,         /* of a server's Mcp-Session-Id */
+    MCP_CURSOR_BYTES_MAX = 65536,      /* of a server's nextCursor */
+    MCP_CLIENT_CALLS_MAX = 10000,      /* requests of ours without an answer */
+    MCP_CLIENT_QUEUE_BYTES = 67108864, /* waiting for a server that does not read */
+    MCP_CLIENT_ROUNDS_MAX = 10,        /* input_required answers to one request */
+    MCP_ROUND_PAUSE_MS = 250,          /* before a round that has nothing to answer */
 };

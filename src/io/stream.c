@@ -494,6 +494,18 @@ void stream_finish_close(struct stream *s)
         loop_defer(s->loop, closed, s);
 }
 
+void stream_hangup(struct stream *s)
+{
+    if (s->closing || s->file)
+        return;
+    list_remove(&s->corked);
+    queue_clear(&s->queue);
+    s->read_over = s->write_ended = true;
+    set_flushed(s, false);
+    close_poll(s);
+    let_go(s);
+}
+
 void stream_close(struct stream *s, loop_fn *fn, void *ctx)
 {
     if (s->closing)

@@ -81,6 +81,9 @@ void stream_written(struct stream *s, size_t n, int error);
 /* Hands on what a read gave: n bytes, 0 at the end, or an errno in `error`. */
 void stream_received(struct stream *s, const char *p, size_t n, int error);
 void stream_finish_close(struct stream *s);
+/* Closes the descriptor at once and drops what is queued, without an event; the stream itself
+ * stays, and writing to it fails. Not for files. */
+void stream_hangup(struct stream *s);
 
 void file_open(struct stream *s);
 void file_pump(struct stream *s);

@@ -1,0 +1,454 @@
+#include "loop_impl.h"
+#include "spawn.h"
+#include "stream_impl.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+/* One line of stderr as it comes in, and the last ones before it. */
+struct words {
+    struct buf line;
+    bool cut; /* the rest of this line is dropped */
+    struct buf kept[CHILD_STDERR_KEEP];
+    size_t count; /* lines kept ever; the newest is kept[(count - 1) % CHILD_STDERR_KEEP] */
+};
+
+struct child {
+    struct pb_loop *loop;
+    struct child_events events;
+    void *ctx;
+    pid_t pid;
+    int pidfd;
+    uv_poll_t watch;
+    struct stream *in, *out, *err;
+    struct words words;
+
+    bool ended;  /* it exited; a zombie until it is reaped, so that its number stays ours */
+    bool reaped; /* and nothing of its group is left */
+    bool lost;   /* how it ended is not known */
+    int status, signal;
+    bool out_over, err_over, told;
+    uint64_t out_left; /* after its end: what of its stdout is still to be handed on, if limited */
+    bool out_limited;
+    struct timer grace, linger;
+
+    bool stopping, closing;
+    int open_parts; /* watch and streams that are not closed yet */
+    loop_fn *closed_fn;
+    void *closed_ctx;
+};
+
+static void try_tell(struct child *c);
+static void finish_close(struct child *c);
+
+static void keep_line(struct child *c)
+{
+    struct words *w = &c->words;
+    struct buf *slot = &w->kept[w->count++ % CHILD_STDERR_KEEP];
+
+    if (w->line.n && w->line.p[w->line.n - 1] == '\r')
+        w->line.n--;
+    slot->n = 0;
+    buf_add_span(slot, buf_span(&w->line));
+    if (c->events.err_line && !c->closing)
+        c->events.err_line(c->ctx, buf_span(slot));
+    w->line.n = 0;
+    w->cut = false;
+}
+
+static void on_err_data(void *ctx, struct span bytes)
+{
+    struct child *c = ctx;
+    struct words *w = &c->words;
+
+    while (bytes.n) {
+        const char *nl = memchr(bytes.p, '\n', bytes.n);
+        size_t n = nl ? (size_t)(nl - bytes.p) : bytes.n;
+        size_t fit = CHILD_STDERR_LINE_MAX - w->line.n;
+
+        if (!w->cut) {
+            buf_add(&w->line, bytes.p, n < fit ? n : fit);
+            w->cut = n > fit;
+        }
+        if (nl)
+            keep_line(c);
+        bytes = span_from(bytes, nl ? n + 1 : n);
+    }
+}
+
+static void on_err_over(struct child *c)
+{
+    if (c->err_over)
+        return;
+    c->err_over = true;
+    if (c->words.line.n)
+        keep_line(c);
+    try_tell(c);
+}
+
+static void on_err_eof(void *ctx) { on_err_over(ctx); }
+
+static void on_err_error(void *ctx, const struct pb_error *err)
+{
+    (void)err;
+    on_err_over(ctx);
+}
+
+static void on_out_over(struct child *c)
+{
+    if (c->out_over)
+        return;
+    c->out_over = true;
+    if (c->events.out.eof && !c->closing)
+        c->events.out.eof(c->ctx);
+    try_tell(c);
+}
+
+static void on_out_data(void *ctx, struct span bytes)
+{
+    struct child *c = ctx;
+
+    if (c->closing || c->out_over)
+        return;
+    if (c->out_limited && bytes.n >= c->out_left)
+        bytes.n = (size_t)c->out_left;
+    if (c->out_limited)
+        c->out_left -= bytes.n;
+    if (bytes.n && c->events.out.data)
+        c->events.out.data(c->ctx, bytes);
+    if (c->out_limited && c->out_left == 0)
+        on_out_over(c);
+}
+
+static void on_out_eof(void *ctx) { on_out_over(ctx); }
+
+static void on_out_error(void *ctx, const struct pb_error *err)
+{
+    struct child *c = ctx;
+
+    if (c->events.out.error && !c->closing)
+        c->events.out.error(c->ctx, err);
+    on_out_over(c);
+}
+
+/* A child that reads no more is not an event of its own: it will exit, or its stdout tells. */
+static const struct stream_events in_events = { 0 };
+static const struct stream_events out_events = { .data = on_out_data,
+                                                 .eof = on_out_eof,
+                                                 .error = on_out_error };
+static const struct stream_events err_events = { .data = on_err_data,
+                                                 .eof = on_err_eof,
+                                                 .error = on_err_error };
+
+static void signal_group(const struct child *c, int signo)
+{
+    if (!c->reaped)
+        kill(-c->pid, signo);
+}
+
+/* The group first, while the zombie still keeps its number from being given to others. */
+static void reap(struct child *c)
+{
+    siginfo_t info;
+
+    if (c->reaped)
+        return;
+    signal_group(c, SIGKILL);
+    while (waitid(P_PID, (id_t)c->pid, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+        continue;
+    c->reaped = true;
+}
+
+static void tell(void *ctx)
+{
+    struct child *c = ctx;
+
+    if (c->closing)
+        return;
+    /* One that left the group may hold the other ends for ever. */
+    stream_hangup(c->in);
+    stream_hangup(c->out);
+    stream_hangup(c->err);
+    if (c->events.exited)
+        c->events.exited(c->ctx, c->status, c->signal);
+}
+
+static void try_tell(struct child *c)
+{
+    if (!c->ended || c->told)
+        return;
+    if (c->closing) {
+        reap(c);
+        finish_close(c);
+        return;
+    }
+    if (!c->out_over || !c->err_over)
+        return;
+    reap(c);
+    timer_stop(&c->linger);
+    c->told = true;
+    loop_defer(c->loop, tell, c);
+}
+
+/* Somebody else holds its stdout: of its group, then it is killed now; or one that left the
+ * group, then what is in the pipe now is the end. */
+static void on_linger(void *ctx)
+{
+    struct child *c = ctx;
+    bool first = !c->reaped;
+    int left = 0;
+
+    reap(c);
+    if (first) {
+        timer_start(&c->linger, CHILD_LINGER_MS);
+        return;
+    }
+    if (!c->out_over && ioctl(c->out->fd, FIONREAD, &left) == 0 && left > 0) {
+        c->out_limited = true;
+        c->out_left = (uint64_t)left;
+    } else {
+        on_out_over(c);
+    }
+    on_err_over(c);
+}
+
+static void on_ended(struct child *c, const siginfo_t *info)
+{
+    c->ended = true;
+    uv_poll_stop(&c->watch);
+    timer_stop(&c->grace);
+    if (info->si_code == CLD_EXITED)
+        c->status = info->si_status;
+    else
+        c->signal = info->si_status;
+    if (!c->out_over || !c->err_over)
+        timer_start(&c->linger, CHILD_LINGER_MS);
+    try_tell(c);
+}
+
+static void on_watch(uv_poll_t *p, int status, int events)
+{
+    struct child *c = p->data;
+    siginfo_t info = { 0 };
+    int rc;
+
+    (void)status;
+    (void)events;
+    loop_mark(c->loop, "child exit");
+    do {
+        rc = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL);
+    } while (rc < 0 && errno == EINTR);
+    if (rc < 0) {
+        /* The host program waits for all children and took ours: how it ended is lost. */
+        c->reaped = c->lost = true;
+        info.si_code = CLD_EXITED;
+    } else if (info.si_pid == 0) {
+        return;
+    }
+    on_ended(c, &info);
+}
+
+static void on_grace(void *ctx) { signal_group(ctx, SIGKILL); }
+
+static struct child *child_new(struct pb_loop *l, const struct spawned *born,
+                               const struct child_events *events, void *ctx)
+{
+    struct child *c = NEW(struct child);
+
+    c->loop = l;
+    c->events = *events;
+    c->ctx = ctx;
+    c->pid = born->pid;
+    c->pidfd = born->pidfd;
+    c->watch.data = c;
+    timer_init(&c->grace, l, on_grace, c);
+    timer_init(&c->linger, l, on_linger, c);
+    return c;
+}
+
+static void free_child(void *p)
+{
+    struct child *c = p;
+
+    for (size_t i = 0; i < CHILD_STDERR_KEEP; i++)
+        buf_done(&c->words.kept[i]);
+    buf_done(&c->words.line);
+    free(c);
+}
+
+static void part_closed(void *ctx)
+{
+    struct child *c = ctx;
+
+    if (--c->open_parts)
+        return;
+    loop_closing_end(c->loop);
+    if (c->closed_fn)
+        c->closed_fn(c->closed_ctx);
+    loop_free_later(c->loop, c, free_child);
+}
+
+static void on_watch_closed(uv_handle_t *h) { part_closed(h->data); }
+
+static void finish_close(struct child *c)
+{
+    struct stream *const streams[] = { c->in, c->out, c->err };
+
+    if (c->open_parts)
+        return;
+    timer_stop(&c->grace);
+    timer_stop(&c->linger);
+    c->open_parts = 1;
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+        if (!streams[i])
+            continue;
+        c->open_parts++;
+        stream_close(streams[i], part_closed, c);
+    }
+    uv_close((uv_handle_t *)&c->watch, on_watch_closed);
+    close(c->pidfd);
+}
+
+/* Opens one of its pipes; the descriptor is -1 once the stream has it. */
+static int adopt(struct child *c, struct stream **out, int *fd, const struct stream_events *events,
+                 struct pb_error *err)
+{
+    int rc = stream_open(out, c->loop, *fd, false, events, c, err);
+
+    if (rc == 0)
+        *fd = -1;
+    return rc;
+}
+
+static int watch_all(struct child *c, struct spawned *born, struct pb_error *err)
+{
+    int rc = uv_poll_start(&c->watch, UV_READABLE, on_watch);
+
+    if (rc < 0)
+        return fail_sys(err, -rc, "watch the child process");
+    rc = adopt(c, &c->in, &born->in, &in_events, err);
+    if (rc == 0)
+        rc = adopt(c, &c->out, &born->out, &out_events, err);
+    if (rc == 0)
+        rc = adopt(c, &c->err, &born->err, &err_events, err);
+    return rc;
+}
+
+/* It runs, but we cannot listen to it. */
+static void undo_birth(struct spawned *born)
+{
+    kill(-born->pid, SIGKILL);
+    while (waitpid(born->pid, NULL, __WALL) < 0 && errno == EINTR)
+        continue;
+}
+
+static void close_left(const struct spawned *born)
+{
+    const int fds[] = { born->in, born->out, born->err };
+
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+}
+
+int child_spawn(struct child **out, struct pb_loop *l, const struct child_spec *spec,
+                const struct child_events *events, void *ctx, struct pb_error *err)
+{
+    struct spawned born;
+    struct child *c;
+    int rc = spawn_process(&born, spec, err);
+
+    if (rc < 0)
+        return rc;
+    c = child_new(l, &born, events, ctx);
+    rc = uv_poll_init(loop_uv(l), &c->watch, c->pidfd);
+    if (rc < 0) {
+        undo_birth(&born);
+        close_left(&born);
+        close(born.pidfd);
+        free_child(c);
+        return fail_sys(err, -rc, "Failed to spawn %s: watch it", spec->command);
+    }
+    rc = watch_all(c, &born, err);
+    if (rc < 0) {
+        undo_birth(&born);
+        close_left(&born);
+        c->ended = c->reaped = true;
+        child_close(c, NULL, NULL);
+        return fail_in(err, "Failed to spawn %s", spec->command);
+    }
+    stream_read(c->out, true);
+    stream_read(c->err, true);
+    *out = c;
+    return 0;
+}
+
+struct stream *child_in(struct child *c) { return c->in; }
+
+struct stream *child_out(struct child *c) { return c->out; }
+
+pid_t child_pid(const struct child *c) { return c->pid; }
+
+void child_last_words(const struct child *c, struct buf *out)
+{
+    size_t n = c->words.count < CHILD_STDERR_KEEP ? c->words.count : CHILD_STDERR_KEEP;
+
+    for (size_t i = c->words.count - n; i < c->words.count; i++) {
+        if (i > c->words.count - n)
+            buf_byte(out, '\n');
+        buf_add_span(out, buf_span(&c->words.kept[i % CHILD_STDERR_KEEP]));
+    }
+}
+
+void child_describe(const struct child *c, char *out, size_t n)
+{
+    const char *name = c->signal ? sigdescr_np(c->signal) : NULL;
+
+    if (!c->ended)
+        snprintf(out, n, "runs");
+    else if (c->signal)
+        snprintf(out, n, "was killed by signal %d (%s)", c->signal, name ? name : "unknown");
+    else if (c->lost)
+        snprintf(out, n, "has ended");
+    else
+        snprintf(out, n, "exited with status %d", c->status);
+}
+
+void child_stop(struct child *c, uint64_t grace_ms)
+{
+    if (c->ended)
+        return;
+    if (c->stopping) {
+        /* A second wish may only be more urgent. */
+        if (timer_running(&c->grace) && loop_now(c->loop) + grace_ms < c->grace.due)
+            timer_start(&c->grace, grace_ms);
+        return;
+    }
+    c->stopping = true;
+    stream_hangup(c->in);
+    signal_group(c, SIGTERM);
+    signal_group(c, SIGCONT); /* one that is stopped could not hear it */
+    timer_start(&c->grace, grace_ms);
+}
+
+void child_close(struct child *c, loop_fn *fn, void *ctx)
+{
+    if (c->closing)
+        return;
+    c->closing = true;
+    c->closed_fn = fn;
+    c->closed_ctx = ctx;
+    loop_closing_begin(c->loop);
+    if (c->ended) {
+        reap(c);
+        finish_close(c);
+        return;
+    }
+    /* What it still says is read and dropped: a full pipe must not keep it from ending well. */
+    stream_read(c->out, true);
+    stream_read(c->err, true);
+    child_stop(c, CHILD_STOP_MS);
+}
