@@ -5,7 +5,7 @@
 enum {
     /* json */
     JSON_DEPTH_MAX = 128,
-    JSON_SCHEMA_DEPTH_MAX = 64,       /* nested applications while checking a value */
+    JSON_SCHEMA_DEPTH_MAX = 128,      /* nested applications while checking a value */
     JSON_SCHEMA_STEPS_MAX = 1000000,  /* keyword applications in one check */
     JSON_SCHEMA_BYTES_MAX = 1048576,  /* text of one schema */
     JSON_SCHEMA_SUBS_MAX = 50000,     /* schemas within one schema */
@@ -53,6 +53,7 @@ enum {
     HTTP_LINGER_MS = 1000,       /* reading on after an error answer, so it is not lost */
     HTTP_BACKLOG = 1024,         /* connections the kernel keeps for us to accept */
     HTTP_ACCEPTS_PER_TURN = 64,
+    HTTP_ACCEPT_RETRY_MS = 100,         /* after running out of descriptors */
     HTTP_REQUESTS_PER_TURN = 64,        /* pipelined ones, before other connections get a turn */
     HTTP_PIPELINE_BYTES_MAX = 65536,    /* sent ahead while a request is answered */
     HTTP_REFUSALS_MAX = 256,            /* connections told 503 at once; more are just closed */
