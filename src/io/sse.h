@@ -11,12 +11,15 @@ struct sse_event {
 
 /* Feed it chunks cut anywhere. Handles BOM, CR, LF, CRLF, comments, multi-line data, ids with NUL
  * (ignored), retry. `event` is called for each event that has data or an id. Events larger than
- * the limit: sse_feed() fails with -PB_E_LIMIT and the parser must not be fed again. */
+ * the limit, and types or ids larger than SSE_FIELD_ID_MAX: sse_feed() fails with -PB_E_LIMIT and
+ * the parser must not be fed again. What is not finished when the stream ends is no event. The
+ * bytes of a long data line are copied once; comments and unknown fields are not stored. */
 struct sse_parser {
     struct buf line, data, type, id;
     size_t limit;
     uint64_t retry_ms; /* last valid `retry:` clamped to SSE_RETRY_MIN_MS..MAX_MS; 0: none yet */
     bool started, cr, has_data, has_id;
+    bool data_line, skip_line;                           /* what the rest of the current line is */
     void (*event)(void *ctx, const struct sse_event *e); /* spans borrowed until it returns */
     void *ctx;
 };

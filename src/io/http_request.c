@@ -1,0 +1,149 @@
+#include "http_conn.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+
+enum { PEER_CHARS = INET6_ADDRSTRLEN + 10 };
+
+struct http_request *request_new(struct http_conn *c)
+{
+    struct http_request *r = NEW(struct http_request);
+
+    http1_init(&r->in, c->server->max_body);
+    r->conn = c;
+    r->loop = c->server->loop;
+    return r;
+}
+
+void request_free(struct http_request *r)
+{
+    http1_done(&r->in);
+    free(r->fields);
+    free(r->peer);
+    free(r);
+}
+
+static void run_gone(void *ctx)
+{
+    struct http_request *r = ctx;
+    loop_fn *fn = r->gone;
+
+    r->gone = NULL;
+    if (fn && r->answer != ANSWER_DONE)
+        fn(r->gone_ctx);
+    request_free(r);
+}
+
+void request_lost(struct http_request *r)
+{
+    r->conn = NULL;
+    r->drain = NULL;
+    if (!r->gone)
+        return; /* its handler cannot know: the request stays until it is answered */
+    r->in_gone = true;
+    run_gone(r);
+}
+
+void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx)
+{
+    r->gone = fn;
+    r->gone_ctx = ctx;
+    if (!r->conn && fn && !r->in_gone) {
+        r->in_gone = true;
+        loop_defer(r->loop, run_gone, r);
+    }
+}
+
+void *http_data(const struct http_request *r) { return r->gone_ctx; }
+
+struct span http_method(const struct http_request *r) { return http1_method(&r->in); }
+
+struct span http_target(const struct http_request *r) { return http1_target(&r->in); }
+
+static size_t path_length(struct span target)
+{
+    const char *mark = memchr(target.p, '?', target.n);
+
+    return mark ? (size_t)(mark - target.p) : target.n;
+}
+
+struct span http_path(const struct http_request *r)
+{
+    struct span target = http1_target(&r->in);
+
+    return span_make(target.p, path_length(target));
+}
+
+struct span http_query(const struct http_request *r)
+{
+    struct span target = http1_target(&r->in);
+    size_t n = path_length(target);
+
+    return n < target.n ? span_from(target, n + 1) : span_make(target.p + n, 0);
+}
+
+struct span http_body(const struct http_request *r) { return buf_span(&r->in.body); }
+
+struct blob *http_take_body(struct http_request *r) { return blob_take_buf(&r->in.body); }
+
+struct span http_header(const struct http_request *r, const char *name, size_t *count)
+{
+    return http1_find(&r->in, span_of(name), count);
+}
+
+size_t http_fields(const struct http_request *r, const struct http_field **out)
+{
+    /* Kept inside, but no one can tell. */
+    struct http_request *self = (struct http_request *)(uintptr_t)r;
+    size_t n = r->in.n_fields;
+
+    if (!r->fields) {
+        self->fields = mem_alloc(n * sizeof *r->fields);
+        for (size_t i = 0; i < n; i++)
+            self->fields[i] = (struct http_field){ http1_name(&r->in, i), http1_value(&r->in, i) };
+    }
+    *out = r->fields;
+    return n;
+}
+
+static void describe_peer(const struct http_conn *c, char *out, size_t n)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } addr;
+    socklen_t len = sizeof addr;
+    char ip[INET6_ADDRSTRLEN];
+
+    snprintf(out, n, "%s", c ? "unix" : "gone");
+    if (!c || c->server->path || getpeername(c->fd, &addr.any, &len) < 0)
+        return;
+    if (addr.any.sa_family == AF_INET)
+        snprintf(out, n, "%s:%d", inet_ntop(AF_INET, &addr.v4.sin_addr, ip, sizeof ip),
+                 ntohs(addr.v4.sin_port));
+    else
+        snprintf(out, n, "[%s]:%d", inet_ntop(AF_INET6, &addr.v6.sin6_addr, ip, sizeof ip),
+                 ntohs(addr.v6.sin6_port));
+}
+
+const char *http_peer(const struct http_request *r)
+{
+    struct http_request *self = (struct http_request *)(uintptr_t)r;
+
+    if (!r->peer) {
+        self->peer = mem_alloc(PEER_CHARS);
+        describe_peer(r->conn, self->peer, PEER_CHARS);
+    }
+    return r->peer;
+}
+
+void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx)
+{
+    r->drain = fn;
+    r->drain_ctx = ctx;
+}
+
+bool http_full(const struct http_request *r)
+{
+    return r->conn && conn_queued(r->conn) > STREAM_QUEUE_HIGH;
+}
