@@ -1,17 +1,16 @@
 #include "doc.h"
-#include "lex.h"
+#include "check.h"
 #include "tape.h"
 #include "unique.h"
 #include <inttypes.h>
 
 enum { TAPE_MIN = 64 };
 
-/* What is kept of a stretch of text while it is checked. One function, compiled three times: the
- * deeper the text, the less there is to do. */
+/* How much is kept of a stretch of text while it is checked: one function, compiled twice. Below
+ * both, check_container() keeps nothing. */
 enum mode {
-    MODE_TAPE,  /* every value, down to keep_depth */
-    MODE_KEYS,  /* keys of open objects, down to unique_depth, dropped when the object ends */
-    MODE_CHECK, /* nothing */
+    MODE_TAPE, /* every value, down to keep_depth */
+    MODE_KEYS, /* keys of open objects, down to unique_depth; dropped when the object ends */
 };
 
 struct reader {
@@ -30,21 +29,19 @@ struct frame {
 
 static __attribute__((noinline, cold)) void tape_grow(struct json_doc *doc)
 {
-    uint32_t cap = doc->cap < TAPE_MIN ? TAPE_MIN : doc->cap;
+    /* Never past 2^32 entries: each takes at least two bytes of a text below 4 GiB. */
+    uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : TAPE_MIN;
 
-    /* never past 2^32: two bytes of text make at most one entry, and texts are below 4 GiB */
-    cap = cap > UINT32_MAX / 2 ? UINT32_MAX : doc->cap < TAPE_MIN ? cap : cap * 2;
-    doc->nodes = mem_resize(doc->nodes, cap * sizeof *doc->nodes);
-    doc->cap = cap;
+    doc->cap = (uint32_t)(cap < UINT32_MAX ? cap : UINT32_MAX);
+    doc->nodes = mem_resize(doc->nodes, doc->cap * sizeof *doc->nodes);
 }
 
-static inline uint32_t tape_add(struct reader *r, const uint8_t *from, const uint8_t *to,
-                                uint32_t info)
+static HOT uint32_t tape_add(struct json_doc *doc, const uint8_t *from, const uint8_t *to,
+                             uint32_t info)
 {
-    struct json_doc *doc = r->doc;
     const uint8_t *base = (const uint8_t *)doc->text.p;
 
-    if (doc->n == doc->cap)
+    if (RARE(doc->n == doc->cap))
         tape_grow(doc);
     doc->nodes[doc->n] = (struct json_node){
         .start = (uint32_t)(from - base),
@@ -55,80 +52,75 @@ static inline uint32_t tape_add(struct reader *r, const uint8_t *from, const uin
     return doc->n++;
 }
 
-static const uint8_t *refuse_deep(struct reader *r, const uint8_t *at)
+/* A value goes onto the tape as the newest child of `parent`. */
+static HOT uint32_t tape_child(struct json_doc *doc, struct frame *parent, const uint8_t *from,
+                               const uint8_t *to, uint32_t info)
 {
-    lex_refuse(&r->lex, at, "nested deeper than 128 levels");
-    r->lex.code = PB_E_LIMIT;
-    return NULL;
+    parent->last = tape_add(doc, from, to, parent->close == '}' ? info | NODE_KEYED : info);
+    parent->count++;
+    return parent->last;
 }
 
-static const uint8_t *refuse_key(struct reader *r, const uint8_t *at)
+static HOT const uint8_t *read_key(struct reader *r, const uint8_t *p)
 {
-    if (lex_peek(at, r->lex.end) == '}')
-        return lex_refuse(&r->lex, at, "expected a key; the last member has no comma after it");
-    return lex_refuse(&r->lex, at, "expected a key in double quotes");
-}
+    const uint8_t *open, *behind;
+    bool escaped;
 
-static const uint8_t *refuse_after(struct reader *r, const uint8_t *at, uint8_t close)
-{
-    return lex_refuse(&r->lex, at,
-                      close == '}' ? "expected ',' or '}' after a member"
-                                   : "expected ',' or ']' after an item");
-}
-
-/* A key and its colon. */
-static inline const uint8_t *read_key(struct reader *r, const uint8_t *p, const enum mode mode)
-{
-    const uint8_t *end = r->lex.end, *open;
-    uint32_t info = JSON_STRING | NODE_NAME;
-
-    p = lex_space(p, end);
-    if (lex_peek(p, end) != '"')
-        return refuse_key(r, p);
+    if (RARE(lex_next(&p, r->lex.end) != '"'))
+        return lex_refuse_key(&r->lex, p);
     open = p;
-    p = lex_string(&r->lex, p + 1, &info, NODE_ESCAPED);
-    if (!p)
-        return NULL;
-    if (mode != MODE_CHECK)
-        tape_add(r, open, p, info);
-    if (lex_peek(p, end) != ':') {
-        p = lex_space(p, end);
-        if (lex_peek(p, end) != ':')
-            return lex_refuse(&r->lex, p, "expected ':' after a key");
-    }
-    return p + 1;
+    p = lex_key(&r->lex, p, &behind, &escaped);
+    if (OFTEN(p))
+        tape_add(r->doc, open, behind, JSON_STRING | NODE_NAME | (escaped ? NODE_ESCAPED : 0));
+    return p;
 }
 
-static inline const uint8_t *read_scalar(struct reader *r, const uint8_t *p, uint32_t *info)
+/* c is the byte at p. */
+static HOT const uint8_t *read_scalar(struct lex *l, const uint8_t *p, uint8_t c, uint32_t *info)
 {
-    uint8_t c = lex_peek(p, r->lex.end);
+    bool escaped;
 
     if (c == '"') {
-        *info = JSON_STRING;
-        return lex_string(&r->lex, p + 1, info, NODE_ESCAPED);
+        p = lex_string(l, p, &escaped);
+        *info = JSON_STRING | (escaped ? NODE_ESCAPED : 0);
+        return p;
     }
     if (lex_is_digit(c) || c == '-') {
         *info = JSON_NUMBER;
-        return lex_number(&r->lex, p);
+        return lex_number(l, p);
     }
-    switch (c) {
-    case 't':
+    if (c == 't') {
         *info = JSON_TRUE;
-        return lex_literal(&r->lex, p, "true", 4);
-    case 'f':
-        *info = JSON_FALSE;
-        return lex_literal(&r->lex, p, "false", 5);
-    case 'n':
-        *info = JSON_NULL;
-        return lex_literal(&r->lex, p, "null", 4);
-    default:
-        return lex_refuse_value(&r->lex, p);
+        return lex_literal(l, p, "true", 4);
     }
+    if (c == 'f') {
+        *info = JSON_FALSE;
+        return lex_literal(l, p, "false", 5);
+    }
+    *info = JSON_NULL;
+    return c == 'n' ? lex_literal(l, p, "null", 4) : lex_refuse_value(l, p);
+}
+
+static inline bool is_open(uint8_t c) { return (c | 0x20) == '{'; /* both brackets */ }
+
+static inline uint32_t container_type(uint8_t open)
+{
+    return open == '{' ? JSON_OBJECT : JSON_ARRAY;
+}
+
+static HOT void begin_container(struct reader *r, struct frame *parent, const uint8_t *p,
+                                const enum mode mode)
+{
+    parent[1] = (struct frame){
+        .node =
+            mode == MODE_KEYS ? r->doc->n : tape_child(r->doc, parent, p, p, container_type(*p)),
+        .close = (uint8_t)(*p + 2), /* '[' and ']', '{' and '}' are two apart */
+    };
 }
 
 static bool keys_differ(struct reader *r, uint32_t first, uint32_t n, enum unique_layout layout)
 {
-    uint32_t again = n > 1 ? unique_check(r->doc, first, n, layout) : 0;
+    uint32_t again = unique_check(r->doc, first, n, layout);
 
     if (again)
         lex_refuse(&r->lex, (const uint8_t *)r->doc->text.p + r->doc->nodes[again].start,
@@ -137,15 +129,12 @@ static bool keys_differ(struct reader *r, uint32_t first, uint32_t n, enum uniqu
 }
 
 /* The container of frame f, which lies at `depth`, ends before p. */
-static inline bool end_container(struct reader *r, const struct frame *f, const uint8_t *p,
-                                 int depth, const enum mode mode)
+static HOT bool end_container(struct reader *r, const struct frame *f, const uint8_t *p, int depth,
+                              const enum mode mode)
 {
     struct json_doc *doc = r->doc;
     struct json_node *n;
-    uint32_t count = f->count;
 
-    if (mode == MODE_CHECK)
-        return true;
     if (mode == MODE_KEYS) {
         bool fine = f->close != '}' || keys_differ(r, f->node, doc->n - f->node, UNIQUE_KEYS);
 
@@ -155,119 +144,77 @@ static inline bool end_container(struct reader *r, const struct frame *f, const 
     n = &doc->nodes[f->node];
     n->end = (uint32_t)(p - (const uint8_t *)doc->text.p);
     n->next = doc->n;
-    n->info |= (count < NODE_COUNT_MANY ? count : NODE_COUNT_MANY) << NODE_COUNT_SHIFT;
-    if (count)
+    n->info |= (f->count < NODE_COUNT_MANY ? f->count : NODE_COUNT_MANY) << NODE_COUNT_SHIFT;
+    if (f->count)
         doc->nodes[f->last].info |= NODE_LAST;
     return f->close != '}' || depth >= r->unique ||
-           keys_differ(r, f->node + 1, count, UNIQUE_TAPED);
+           keys_differ(r, f->node + 1, f->count, UNIQUE_TAPED);
 }
 
-/* A value goes onto the tape as the newest child of `parent`. */
-static inline uint32_t tape_child(struct reader *r, struct frame *parent, const uint8_t *from,
-                                  const uint8_t *to, uint32_t info)
-{
-    uint32_t at = tape_add(r, from, to, parent->close == '}' ? info | NODE_KEYED : info);
-
-    parent->last = at;
-    parent->count++;
-    return at;
-}
-
-static inline void begin_container(struct reader *r, struct frame *f, const uint8_t *p,
-                                   const enum mode mode)
-{
-    if (mode == MODE_TAPE)
-        f[1].node = tape_child(r, f, p, p, *p == '{' ? JSON_OBJECT : JSON_ARRAY);
-    else if (mode == MODE_KEYS)
-        f[1].node = r->doc->n;
-    f[1].count = 0;
-    f[1].close = (uint8_t)(*p + 2); /* '[' and ']', '{' and '}' are two apart */
-}
-
-static const uint8_t *walk_deeper(struct reader *r, const uint8_t *p, int depth, enum mode mode);
+static const uint8_t *walk_keys(struct reader *r, const uint8_t *p, int depth);
 
 /* A scalar, or a container that lies too deep for this mode. */
-static inline const uint8_t *read_whole(struct reader *r, struct frame *parent, const uint8_t *p,
-                                        int depth, const enum mode mode)
+static HOT const uint8_t *read_whole(struct reader *r, struct frame *parent, const uint8_t *p,
+                                     int depth, const enum mode mode)
 {
+    const uint8_t *from = p;
     uint8_t c = lex_peek(p, r->lex.end);
-    const uint8_t *start = p;
-    uint32_t info = 0;
+    uint32_t info = NODE_OPAQUE | container_type(c);
 
-    if (c == '{' || c == '[') {
-        info = NODE_OPAQUE | (c == '{' ? JSON_OBJECT : JSON_ARRAY);
-        p = walk_deeper(r, p, depth, mode);
-    } else {
-        p = read_scalar(r, p, &info);
-    }
-    if (p && mode == MODE_TAPE)
-        tape_child(r, parent, start, p, info);
+    if (!is_open(c))
+        p = read_scalar(&r->lex, p, c, &info);
+    else if (mode == MODE_TAPE && depth < r->unique)
+        p = walk_keys(r, p, depth);
+    else
+        p = check_container(&r->lex, p, depth);
+    if (OFTEN(p) && mode == MODE_TAPE)
+        tape_child(r->doc, parent, from, p, info);
     return p;
 }
 
-/* Checks the value at p, which lies at depth `floor`, to its end. No recursion: what is open is
- * on the stack of frames. */
-static inline __attribute__((always_inline)) const uint8_t *
-walk(struct reader *r, const uint8_t *p, const int floor, const enum mode mode)
+/* Checks the value at p, which lies at depth `floor`, to its end. What is open is on the stack of
+ * frames, so a text cannot make us recurse. */
+static HOT const uint8_t *walk(struct reader *r, const uint8_t *p, const int floor,
+                               const enum mode mode)
 {
     const uint8_t *const end = r->lex.end;
-    const int deep = mode == MODE_TAPE ? r->keep : mode == MODE_KEYS ? r->unique : JSON_ALL;
+    const int deep = mode == MODE_TAPE ? r->keep : r->unique;
     struct frame stack[JSON_DEPTH_MAX + 1], *top = stack;
     int depth = floor;
     uint8_t c;
 
     stack[0] = (struct frame){ 0 };
     for (;;) {
-        p = lex_space(p, end);
-        c = lex_peek(p, end);
-        if ((c == '{' || c == '[') && depth < deep) {
-            if (depth == JSON_DEPTH_MAX)
-                return refuse_deep(r, p);
-            begin_container(r, top++, p, mode);
+        c = lex_next(&p, end);
+        if (is_open(c) && depth < deep) {
+            if (RARE(depth == JSON_DEPTH_MAX))
+                return lex_refuse_deep(&r->lex, p);
+            begin_container(r, top++, p++, mode);
             depth++;
-            p = lex_space(p + 1, end);
-            if (lex_peek(p, end) != top->close) {
-                if (top->close == '}' && !(p = read_key(r, p, mode)))
+            if (lex_next(&p, end) != top->close) {
+                if (top->close == '}' && RARE(!(p = read_key(r, p))))
                     return NULL;
                 continue;
             }
-        } else if (!(p = read_whole(r, top, p, depth, mode))) {
+        } else if (RARE(!(p = read_whole(r, top, p, depth, mode)))) {
             return NULL;
         }
-        for (; depth > floor; top--) {
-            p = lex_space(p, end);
-            c = lex_peek(p, end);
-            if (c == ',')
-                break;
-            if (c != top->close)
-                return refuse_after(r, p, top->close);
-            depth--;
-            if (!end_container(r, top, ++p, depth, mode))
+        for (; depth > floor && (c = lex_next(&p, end)) == top->close; top--)
+            if (RARE(!end_container(r, top, ++p, --depth, mode)))
                 return NULL;
-        }
         if (depth == floor)
             return p;
+        if (RARE(c != ','))
+            return lex_refuse_after(&r->lex, p, top->close);
         p++;
-        if (top->close == '}' && !(p = read_key(r, p, mode)))
+        if (top->close == '}' && RARE(!(p = read_key(r, p))))
             return NULL;
     }
-}
-
-static const uint8_t *walk_check(struct reader *r, const uint8_t *p, int depth)
-{
-    return walk(r, p, depth, MODE_CHECK);
 }
 
 static const uint8_t *walk_keys(struct reader *r, const uint8_t *p, int depth)
 {
     return walk(r, p, depth, MODE_KEYS);
-}
-
-static const uint8_t *walk_deeper(struct reader *r, const uint8_t *p, int depth, enum mode mode)
-{
-    if (mode == MODE_TAPE && depth < r->unique)
-        return walk_keys(r, p, depth);
-    return walk_check(r, p, depth);
 }
 
 static const uint8_t *read_text(struct reader *r)
@@ -276,7 +223,7 @@ static const uint8_t *read_text(struct reader *r)
 
     if (!p)
         return NULL;
-    p = lex_space(p, r->lex.end);
+    lex_next(&p, r->lex.end);
     if (p < r->lex.end)
         return lex_refuse(&r->lex, p, "expected nothing more after the value");
     r->doc->nodes[0].info |= NODE_LAST;

@@ -29,12 +29,35 @@ const uint8_t *lex_refuse_value(struct lex *l, const uint8_t *at)
     return lex_refuse(l, at, "expected a value");
 }
 
+const uint8_t *lex_refuse_key(struct lex *l, const uint8_t *at)
+{
+    if (lex_peek(at, l->end) == '}')
+        return lex_refuse(l, at, "expected a key; the last member has no comma after it");
+    return lex_refuse(l, at, "expected a key in double quotes");
+}
+
+const uint8_t *lex_refuse_after(struct lex *l, const uint8_t *at, uint8_t close)
+{
+    return lex_refuse(l, at,
+                      close == '}' ? "expected ',' or '}' after a member"
+                                   : "expected ',' or ']' after an item");
+}
+
+const uint8_t *lex_refuse_deep(struct lex *l, const uint8_t *at)
+{
+    _Static_assert(JSON_DEPTH_MAX == 128, "the text below says so");
+    lex_refuse(l, at, "nested deeper than 128 levels");
+    l->code = PB_E_LIMIT;
+    return NULL;
+}
+
 static bool is_hex(uint8_t c)
 {
     return lex_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-const uint8_t *lex_escape(struct lex *l, const uint8_t *slash)
+/* The backslash, the byte behind it and what that asks for. */
+static inline const uint8_t *escape_end(struct lex *l, const uint8_t *slash)
 {
     const uint8_t *p = slash + 1;
 
@@ -56,5 +79,30 @@ const uint8_t *lex_escape(struct lex *l, const uint8_t *slash)
         return p;
     default:
         return lex_refuse(l, slash, "no such escape in JSON");
+    }
+}
+
+const uint8_t *lex_string_rest(struct lex *l, const uint8_t *open, const uint8_t *p, bool *escaped)
+{
+    const uint8_t *end = l->end;
+
+    for (;;) {
+        p = scan_plain(p, end);
+        if (p == end)
+            return lex_refuse(l, open, "a string that does not end");
+        if (*p == '"')
+            return p + 1;
+        if (*p == '\\') {
+            *escaped = true;
+            p = escape_end(l, p);
+            if (!p)
+                return NULL;
+        } else if (*p < 0x20) {
+            return lex_refuse(l, p, "a control character in a string; write it as an escape");
+        } else {
+            p = scan_utf8(p, end);
+            if (p < end && *p >= 0x80)
+                return lex_refuse(l, p, "not UTF-8");
+        }
     }
 }

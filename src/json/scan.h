@@ -1,9 +1,7 @@
 /* scan.h - finding the bytes of a string that need a look. Sixteen at a time where SSE2 is (all
  * x86-64), eight at a time elsewhere; the reader and the writer spend most of their time here. */
 #pragma once
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/base.h"
 #ifdef __SSE2__
 #    include <emmintrin.h>
 #endif
@@ -74,5 +72,53 @@ static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end)
     }
     while (p < end && !scan_is_special(*p))
         p++;
+    return p;
+}
+
+/* Is there a valid sequence of two, three or four bytes, its first four bytes in w, the first one
+ * lowest? The masks hold the lead and continuation marks; what is then left of the first two
+ * bytes tells overlong forms, surrogates and values past U+10FFFF. */
+static inline bool scan_is_two(uint32_t w) { return (w & 0xC0E0) == 0x80C0 && (w & 0x1E); }
+
+static inline bool scan_is_three(uint32_t w)
+{
+    uint32_t rest = w & 0x200F;
+
+    return (w & 0xC0C0F0) == 0x8080E0 && rest != 0 && rest != 0x200D;
+}
+
+static inline bool scan_is_four(uint32_t w)
+{
+    uint32_t rest = w & 0x3007;
+
+    return (w & 0xC0C0C0F8) == 0x808080F0 && rest != 0 && (!(rest & 4) || !(rest & 0x3003));
+}
+
+static inline uint32_t scan_load(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* From a byte that is not ASCII to the next one that is, or to the end, or to one where the text
+ * is not UTF-8. Sequences of one script come in runs: looking for the next special byte after
+ * each of them would cost more than the sequence. */
+static inline const uint8_t *scan_utf8(const uint8_t *p, const uint8_t *end)
+{
+    size_t n;
+
+    while (end - p >= 4) {
+        const uint8_t *from = p;
+
+        for (; end - p >= 4 && scan_is_three(scan_load(p)); p += 3)
+            ;
+        for (; end - p >= 4 && scan_is_two(scan_load(p)); p += 2)
+            ;
+        for (; end - p >= 4 && scan_is_four(scan_load(p)); p += 4)
+            ;
+        if (p == from)
+            return p;
+    }
+    for (; p < end && *p >= 0x80 && (n = utf8_length(p, end)) > 0; p += n)
+        ;
     return p;
 }
