@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct pb_error *err, enum pb_code code, int sys, const char *fmt, va_list ap)
+static PRINTF(4, 0) void set(struct pb_error *err, enum pb_code code, int sys, const char *fmt,
+                             va_list ap)
 {
     err->code = code;
     err->sys = sys;
