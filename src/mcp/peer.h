@@ -34,6 +34,9 @@ struct peer_ops {
     /* `about` will never be mentioned again: its answer was sent, or it was cancelled and needs
      * none. The transport ends what it kept for it (about->exchange). */
     void (*finished)(void *transport, struct request *about);
+    /* The client may let go of its connection and come back for the answer in retry_ms. May be
+     * NULL; transports on which that means nothing ignore it. */
+    void (*poll_later)(void *transport, struct request *about, uint64_t retry_ms);
 };
 
 /* What HTTP said about a message; NULL on other transports. Modern requests are checked against
@@ -63,8 +66,9 @@ void peer_receive(struct peer *p, struct message *take_message, const struct htt
 /* The client sent more than the limit. `head` are its first bytes; answered as S2-63..67 say. */
 void peer_receive_oversize(struct peer *p, struct span head, uint64_t total, void *exchange);
 
-/* The client of this exchange went away: modern requests are cancelled, legacy ones run on (the
- * answer may be fetched by resumption), their exchange becomes NULL. */
+/* The client of this exchange went away: modern requests are cancelled (`finished` is called with
+ * the exchange still set), legacy ones run on (the answer may be fetched by resumption) and their
+ * exchange becomes NULL. */
 void peer_exchange_gone(struct peer *p, void *exchange);
 
 /* End of input on stdio: every running call is cancelled and answered with -32603 "Request

@@ -3,6 +3,7 @@
  * Made by the peer, handed to the provider, ended by exactly one request_reply*() or by
  * cancellation. After the reply the request is gone at the end of the turn. */
 #pragma once
+#include "io/io.h"
 #include "peer.h"
 
 /* What the client told about itself: per request in the modern era, once per session before. */
@@ -71,7 +72,12 @@ void request_log(struct request *r, enum pb_log_level level, const char *logger,
 /* Any other notification that belongs to this request. */
 void request_notify(struct request *r, const char *method, struct span params);
 
-/* Starts the clock: after `ms` the request is answered with an error and cancelled. */
+/* Ends the connection that waits for the answer, not the request: a legacy HTTP client comes back
+ * for it in retry_ms. Nothing happens where that is not known. */
+void request_close_stream(struct request *r, uint64_t retry_ms);
+
+/* Starts the clock: after `ms` the request is answered with an error and cancelled. Again moves
+ * it; 0 stops it. */
 void request_set_deadline(struct request *r, uint64_t ms);
 
 /* A legacy question to the client, on the stream of this request. fn runs once with the answer

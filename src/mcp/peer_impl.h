@@ -1,0 +1,76 @@
+/* peer_impl.h - the peer's own layout, and what its files offer each other. */
+#pragma once
+#include "server_impl.h"
+
+/* One bucket list per this many; only the peer of all modern HTTP requests has them. */
+enum { PEER_BUCKETS = 1024 };
+
+struct peer {
+    struct list in_server;
+    struct pb_server *server;
+    enum peer_kind kind;
+    const struct peer_ops *ops;
+    void *transport;
+    bool closed;
+
+    enum era era;     /* ERA_UNKNOWN until a message decides */
+    bool initialized; /* the handshake was answered */
+    /* What the handshake said: every legacy request starts from it. */
+    struct envelope session;
+    enum pb_log_level log_level;
+    struct arena strings;
+    const char *principal;
+
+    struct list requests;
+    size_t in_flight;
+    struct list *buckets; /* requests by exchange, or NULL */
+    struct list questions;
+    size_t n_questions;
+    uint64_t last_question, stray_answers;
+    struct map subscriptions; /* URIs; the values mean nothing */
+};
+
+/* One method that the peer answers itself. Tables of them are sorted by name. */
+struct method {
+    const char *name;
+    void (*run)(struct request *r);
+};
+const struct method *method_find(const struct method *table, size_t n, struct span name);
+
+/* peer_legacy.c, peer_modern.c: answer r, or hand it to the provider. */
+void legacy_request(struct request *r);
+void modern_request(struct request *r, const struct http_facts *facts);
+/* Does the message say anything that only modern clients say? */
+bool modern_claimed(const struct message *m);
+/* The provider's turn; "method not found" if it does not want it. */
+void peer_dispatch(struct request *r);
+
+/* envelope.c */
+void envelope_set_caps(struct envelope *env, struct json caps);
+/* Reads params._meta.progressToken; false when it is neither string nor number. */
+bool envelope_set_token(struct envelope *env, struct json params);
+
+/* request.c. `take_message` may be NULL. */
+struct request *request_new(struct peer *p, struct message *take_message, void *exchange);
+/* Nobody waits for r any more. Answers first if `why` wants that; then `cancel` is told. */
+void request_cancel(struct request *r, enum cancel_reason why);
+/* Not one of the requests in flight from here on: a stream. */
+void request_uncount(struct request *r);
+void request_pool_free(struct pb_server *s);
+/* A request_fail() whose HTTP status is not the usual one of its code. */
+void request_refuse(struct request *r, int http_status, int code, struct span data, const char *fmt,
+                    ...) PRINTF(5, 6);
+/* A notification to the client at large, or as part of `about`. */
+void peer_notify(struct peer *p, struct request *about, const char *method, struct span params);
+
+/* question.c */
+void questions_answered(struct peer *p, const struct message *m);
+/* The request is over: its questions are too, and the client is told if it can be. */
+void questions_drop(struct request *r);
+
+/* subscriptions.c */
+void subscriptions_watch(struct pb_server *s, struct span uri);
+void subscriptions_unwatch(struct pb_server *s, struct span uri);
+void subscribe_method(struct request *r);
+void unsubscribe_method(struct request *r);
+void subscriptions_forget(struct peer *p);
