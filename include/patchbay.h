@@ -346,6 +346,9 @@ PB_API void pb_call_progress(struct pb_call *call, double progress, double total
                              const char *message);
 PB_API void pb_call_log(struct pb_call *call, enum pb_log_level level, const char *logger,
                         const char *data);
+/* The client need not hold its connection for a long call: the connection is closed, and the client
+ * comes back for the answer in retry_ms. Means something to HTTP clients of 2025-11-25 only. */
+PB_API void pb_call_close_stream(struct pb_call *call, uint32_t retry_ms);
 /* True once the client gave up, the time is over, or the server stops. Long handlers look. */
 PB_API bool pb_call_cancelled(struct pb_call *call);
 /* Waits until then at most `ms`; true when cancelled. Worker handlers only. */

@@ -1,0 +1,432 @@
+/* host_stdio.c - one client on a pair of descriptors, a message per line.
+ *
+ * open -> ending -> flushing -> ended
+ *    \________________________/          the output broke: nobody is left to flush to
+ *
+ * Open: lines are read and answered; while the client does not read, neither do we. Ending: there
+ * is no more input; calls get a moment to finish, then they are cancelled, which answers them.
+ * Flushing: the client gets MCP_FLUSH_MS to read what is answered. */
+#include "batch.h"
+#include "server.h"
+
+enum { PARTS_DIRECT = 15 }; /* parts of a message written without putting them together first */
+
+enum stdio_state { STDIO_OPEN, STDIO_ENDING, STDIO_FLUSHING, STDIO_ENDED, STDIO_COUNT };
+
+struct stdio_host {
+    struct pb_server *server;
+    struct pb_loop *loop;
+    struct peer *peer;
+    struct stream *in, *out;
+    struct lines lines;
+    struct sm state;
+    int lines_left; /* of this turn */
+    bool resume_due, eof, broken, broken_due;
+
+    /* Which answers have left: `given` counts bytes handed to the stream, `ends` has the end of
+     * each answer that may still be queued there. */
+    uint64_t given;
+    struct buf ends;
+    size_t flushed, dropped; /* since the end of input */
+
+    struct timer grace;
+    size_t closing; /* streams not closed yet */
+    loop_fn *drained_fn, *closed_fn;
+    void *drained_ctx, *closed_ctx;
+};
+
+#define TO(s) SM_BIT(STDIO_##s)
+/* clang-format off */
+static const struct sm_state stdio_states[] = {
+    [STDIO_OPEN]     = { "open",     TO(ENDING)   | TO(ENDED), NULL },
+    [STDIO_ENDING]   = { "ending",   TO(FLUSHING) | TO(ENDED), NULL },
+    [STDIO_FLUSHING] = { "flushing", TO(ENDED),                NULL },
+    [STDIO_ENDED]    = { "ended",    0,                        NULL },
+};
+/* clang-format on */
+#undef TO
+_Static_assert(ARRAY_LEN(stdio_states) == STDIO_COUNT, "every state has a row");
+
+static void end_input(struct stdio_host *h);
+static void pump_more(struct stdio_host *h);
+
+/* Forgets the answers that have left the queue, and counts them once the input has ended. */
+static void settle(struct stdio_host *h)
+{
+    const uint64_t *ends = (const uint64_t *)(const void *)h->ends.p;
+    uint64_t left = h->given - stream_queued(h->out);
+    size_t n = h->ends.n / sizeof *ends, k = 0;
+
+    if (h->broken)
+        return;
+    while (k < n && ends[k] <= left)
+        k++;
+    if (h->eof)
+        h->flushed += k;
+    buf_consume(&h->ends, k * sizeof *ends);
+}
+
+static void drop_unsent(struct stdio_host *h)
+{
+    h->dropped += h->ends.n / sizeof(uint64_t);
+    h->ends.n = 0;
+}
+
+static void finish(struct stdio_host *h)
+{
+    loop_fn *fn = h->drained_fn;
+
+    sm_move(&h->state, h, STDIO_ENDED);
+    timer_stop(&h->grace);
+    drop_unsent(h);
+    log_info("Client disconnected (EOF), flushed %zu responses, dropped %zu responses", h->flushed,
+             h->dropped);
+    h->drained_fn = NULL;
+    if (fn)
+        fn(h->drained_ctx);
+    else
+        server_host_ended(h->server, h);
+}
+
+static void on_broken(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    h->broken_due = false;
+    if (h->state.now == STDIO_ENDED || h->closing)
+        return;
+    stream_read(h->in, false);
+    peer_cancel_all(h->peer);
+    finish(h);
+}
+
+/* May be inside the peer, which must not be called back: the rest is done at the end of the turn.
+ */
+static void set_broken(struct stdio_host *h)
+{
+    if (h->broken)
+        return;
+    h->broken = true;
+    drop_unsent(h);
+    h->broken_due = true;
+    loop_defer(h->loop, on_broken, h);
+}
+
+/* A raw line end in JSON can only be white space between tokens, but it would end our line. */
+static bool write_one_line(struct stdio_host *h, const struct span *parts, size_t n,
+                           struct pb_error *err)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span whole;
+
+    for (size_t i = 0; i < n; i++)
+        buf_add_span(&text, parts[i]);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\n')
+            text.p[i] = ' ';
+    buf_byte(&text, '\n');
+    whole = buf_span(&text);
+    return stream_write(h->out, &whole, 1, err) == 0;
+}
+
+static void write_line(struct stdio_host *h, const struct span *parts, size_t n, bool response)
+{
+    struct span all[PARTS_DIRECT + 1];
+    struct pb_error err;
+    bool split = n > PARTS_DIRECT, ok;
+
+    if (h->broken || h->state.now > STDIO_ENDING) {
+        h->dropped += response;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        all[i < PARTS_DIRECT ? i : PARTS_DIRECT] = parts[i];
+        h->given += parts[i].n;
+        split |= parts[i].n && memchr(parts[i].p, '\n', parts[i].n);
+    }
+    h->given++;
+    if (response)
+        buf_add(&h->ends, &h->given, sizeof h->given);
+    if (split) {
+        ok = write_one_line(h, parts, n, &err);
+    } else {
+        all[n] = SPAN("\n");
+        ok = stream_write(h->out, all, n + 1, &err) == 0;
+    }
+    if (!ok) {
+        log_warn("stdio: %s", err.msg);
+        set_broken(h);
+        return;
+    }
+    if (!stream_queued(h->out))
+        settle(h);
+}
+
+static void on_send(void *transport, struct request *about, enum send_kind kind,
+                    const struct span *parts, size_t n)
+{
+    struct stdio_host *h = transport;
+    struct batch *b = about ? about->exchange : NULL;
+
+    if (b && kind == SEND_RESPONSE)
+        batch_add(b, parts, n);
+    else
+        write_line(h, parts, n, kind == SEND_RESPONSE);
+}
+
+static void answer_batch(struct stdio_host *h, struct batch *b)
+{
+    struct span text = batch_finish(b);
+
+    if (text.n)
+        write_line(h, &text, 1, true);
+    batch_free(b);
+}
+
+static void on_idle(void *ctx);
+
+static void on_finished(void *transport, struct request *about)
+{
+    struct stdio_host *h = transport;
+    struct batch *b = about->exchange;
+
+    if (b && batch_ended(b))
+        answer_batch(h, b);
+    if (h->state.now == STDIO_ENDING)
+        loop_defer(h->loop, on_idle, h);
+}
+
+static const struct peer_ops stdio_peer_ops = { .send = on_send, .finished = on_finished };
+
+/* Go on with the next line now? */
+static bool may_go_on(struct stdio_host *h)
+{
+    return --h->lines_left > 0 && !stream_full(h->out) && !h->broken;
+}
+
+static bool on_line(void *ctx, struct span line)
+{
+    struct stdio_host *h = ctx;
+    struct message *m = message_new(blob_new(line));
+    struct batch *b = NULL;
+
+    if (m->rpc.kind == RPC_BATCH)
+        b = batch_begin(h->peer, m);
+    else
+        peer_receive(h->peer, m, NULL, NULL);
+    if (b)
+        answer_batch(h, b);
+    return may_go_on(h);
+}
+
+static bool on_oversize(void *ctx, struct span head, uint64_t total)
+{
+    struct stdio_host *h = ctx;
+
+    log_warn("Line exceeds %zuMB limit: %llu bytes", server_max_request(h->server) >> 20,
+             (unsigned long long)total);
+    peer_receive_oversize(h->peer, head, total, NULL);
+    return may_go_on(h);
+}
+
+static void on_resume(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    h->resume_due = false;
+    if (h->state.now == STDIO_OPEN && !h->closing)
+        pump_more(h);
+}
+
+/* After lines were handled: stop the flow, or let it go on. */
+static void steer(struct stdio_host *h)
+{
+    bool stopped = lines_stopped(&h->lines);
+
+    if (h->broken || h->state.now != STDIO_OPEN)
+        return;
+    stream_read(h->in, !stopped && !h->eof);
+    if (stopped && !stream_full(h->out) && !h->resume_due) {
+        h->resume_due = true;
+        loop_defer(h->loop, on_resume, h);
+    }
+    if (!stopped && h->eof)
+        end_input(h);
+}
+
+static void pump_more(struct stdio_host *h)
+{
+    h->lines_left = LOOP_LINES_PER_TURN;
+    lines_resume(&h->lines);
+    steer(h);
+}
+
+static void on_data(void *ctx, struct span bytes)
+{
+    struct stdio_host *h = ctx;
+
+    h->lines_left = LOOP_LINES_PER_TURN;
+    lines_feed(&h->lines, bytes);
+    steer(h);
+}
+
+static void on_drain(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    settle(h);
+    if (h->state.now == STDIO_OPEN && lines_stopped(&h->lines))
+        pump_more(h);
+}
+
+static void on_flushed(void *ctx, bool flushed)
+{
+    struct stdio_host *h = ctx;
+
+    if (h->state.now != STDIO_FLUSHING)
+        return;
+    if (flushed)
+        settle(h);
+    finish(h);
+}
+
+static void start_flush(struct stdio_host *h)
+{
+    if (h->state.now != STDIO_ENDING || h->broken)
+        return;
+    sm_move(&h->state, h, STDIO_FLUSHING);
+    timer_stop(&h->grace);
+    stream_shutdown(h->out, MCP_FLUSH_MS, on_flushed, h);
+}
+
+/* The last running call has ended, perhaps. */
+static void on_idle(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    if (!h->closing && !peer_in_flight(h->peer))
+        start_flush(h);
+}
+
+static void on_grace_over(void *ctx)
+{
+    struct stdio_host *h = ctx;
+    size_t n = peer_cancel_all(h->peer);
+
+    if (n)
+        log_debug("stdio: cancelled %zu calls", n);
+    start_flush(h);
+}
+
+static void start_ending(struct stdio_host *h, uint64_t grace_ms)
+{
+    sm_move(&h->state, h, STDIO_ENDING);
+    settle(h);
+    if (!peer_in_flight(h->peer))
+        start_flush(h);
+    else
+        timer_start(&h->grace, grace_ms);
+}
+
+static void end_input(struct stdio_host *h)
+{
+    log_info("EOF detected, closing input stream");
+    start_ending(h, MCP_EOF_GRACE_MS);
+}
+
+static void on_eof(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    settle(h);
+    h->eof = true;
+    h->lines_left = LOOP_LINES_PER_TURN;
+    lines_end(&h->lines);
+    steer(h);
+}
+
+static void on_in_error(void *ctx, const struct pb_error *err)
+{
+    log_warn("stdio: %s", err->msg);
+    on_eof(ctx);
+}
+
+static void on_out_error(void *ctx, const struct pb_error *err)
+{
+    (void)err;
+    set_broken(ctx);
+}
+
+static void drain(void *host, loop_fn *fn, void *ctx)
+{
+    struct stdio_host *h = host;
+
+    h->drained_fn = fn;
+    h->drained_ctx = ctx;
+    stream_read(h->in, false);
+    if (h->state.now == STDIO_OPEN)
+        start_ending(h, MCP_STOP_MS);
+}
+
+static void free_host(void *p)
+{
+    struct stdio_host *h = p;
+
+    lines_done(&h->lines);
+    buf_done(&h->ends);
+    free(h);
+}
+
+static void on_closed(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    if (--h->closing)
+        return;
+    if (h->closed_fn)
+        h->closed_fn(h->closed_ctx);
+    loop_free_later(h->loop, h, free_host);
+}
+
+static void close_host(void *host, loop_fn *fn, void *ctx)
+{
+    struct stdio_host *h = host;
+
+    h->closed_fn = fn;
+    h->closed_ctx = ctx;
+    h->closing = 2;
+    timer_stop(&h->grace);
+    peer_close(h->peer);
+    stream_close(h->in, on_closed, h);
+    stream_close(h->out, on_closed, h);
+}
+
+static const struct host_ops stdio_host_ops = { .drain = drain, .close = close_host };
+
+int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *err)
+{
+    static const struct lines_events line_events = { on_line, on_oversize };
+    static const struct stream_events in_events = { .data = on_data,
+                                                    .eof = on_eof,
+                                                    .error = on_in_error };
+    static const struct stream_events out_events = { .error = on_out_error, .drain = on_drain };
+    struct pb_loop *loop = server_loop(server);
+    struct stdio_host *h = NEW(struct stdio_host);
+
+    *h = (struct stdio_host){ .server = server, .loop = loop, .state = { stdio_states, 0 } };
+    if (stream_open(&h->in, loop, in, true, &in_events, h, err) < 0) {
+        free(h);
+        return fail_in(err, "standard input");
+    }
+    if (stream_open(&h->out, loop, out, true, &out_events, h, err) < 0) {
+        stream_close(h->in, NULL, NULL);
+        loop_free_later(loop, h, free);
+        return fail_in(err, "standard output");
+    }
+    lines_init(&h->lines, server_max_request(server), &line_events, h);
+    timer_init(&h->grace, loop, on_grace_over, h);
+    h->peer = peer_new(server, PEER_STDIO, &stdio_peer_ops, h);
+    server_add_host(server, &stdio_host_ops, h);
+    stream_read(h->in, true);
+    return 0;
+}

@@ -1,0 +1,329 @@
+#include "host_stream.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { EVENT_ID_CHARS = 8 + 1 + 16 };
+
+#define STREAM_HEADERS                          \
+    "Content-Type: text/event-stream\r\n"       \
+    "Cache-Control: no-cache, no-transform\r\n" \
+    "X-Accel-Buffering: no\r\n"
+
+struct kept_event {
+    struct list link;
+    uint64_t no;
+    size_t n;
+    char text[]; /* the event as it was written */
+};
+
+struct host_stream {
+    struct list in_owner, in_set; /* in_set: attached, or finished */
+    struct host_streams *set;
+    struct http_request *http; /* NULL: detached */
+    loop_fn *gone;
+    void *gone_ctx;
+    uint32_t no;
+    bool ended;
+
+    uint64_t last, seen; /* numbers of the last event, and of the last one written */
+    struct list events;
+    size_t n_events, bytes;
+};
+
+static void beat(void *ctx)
+{
+    struct host_streams *set = ctx;
+    struct list *pos, *safe;
+    static const struct span comment = SPAN_CONST(":\n\n");
+
+    LIST_FOREACH(pos, safe, &set->attached) {
+        struct host_stream *s = CONTAINER_OF(pos, struct host_stream, in_set);
+
+        if (!http_full(s->http))
+            http_write(s->http, &comment, 1);
+    }
+    if (!list_empty(&set->attached))
+        timer_start_weak(&set->keepalive, SSE_KEEPALIVE_MS);
+}
+
+void host_streams_init(struct host_streams *set, struct pb_loop *l)
+{
+    *set = (struct host_streams){ .loop = l };
+    list_init(&set->attached);
+    list_init(&set->finished);
+    timer_init(&set->keepalive, l, beat, set);
+}
+
+void host_streams_done(struct host_streams *set) { timer_stop(&set->keepalive); }
+
+struct host_stream *host_stream_new(struct host_streams *set, uint32_t no)
+{
+    struct host_stream *s = NEW(struct host_stream);
+
+    s->set = set;
+    s->no = no;
+    list_init(&s->in_owner);
+    list_init(&s->in_set);
+    list_init(&s->events);
+    return s;
+}
+
+static void forget_oldest(struct host_stream *s)
+{
+    struct kept_event *e = CONTAINER_OF(s->events.next, struct kept_event, link);
+
+    list_remove(&e->link);
+    s->n_events--;
+    s->bytes -= e->n;
+    s->set->kept_bytes -= e->n;
+    free(e);
+}
+
+static void leave_set(struct host_stream *s)
+{
+    if (s->ended && !s->http && !list_empty(&s->in_set))
+        s->set->n_finished--;
+    list_remove(&s->in_set);
+}
+
+void host_stream_free(struct host_stream *s)
+{
+    if (!s)
+        return;
+    host_stream_detach(s);
+    leave_set(s);
+    list_remove(&s->in_owner);
+    while (s->n_events)
+        forget_oldest(s);
+    free(s);
+}
+
+/* Finished streams wait for clients that may never come back: the oldest make room. */
+static void make_room(struct host_streams *set)
+{
+    while (set->n_finished &&
+           (set->n_finished > MCP_REPLAY_STREAMS_MAX || set->kept_bytes > MCP_REPLAY_TOTAL_MAX))
+        host_stream_free(CONTAINER_OF(set->finished.next, struct host_stream, in_set));
+}
+
+static void join_finished(struct host_stream *s)
+{
+    list_append(&s->set->finished, &s->in_set);
+    s->set->n_finished++;
+    make_room(s->set);
+}
+
+static void lose(struct host_stream *s)
+{
+    s->http = NULL;
+    list_remove(&s->in_set);
+}
+
+static void on_gone(void *ctx)
+{
+    struct host_stream *s = ctx;
+
+    lose(s);
+    if (s->gone)
+        s->gone(s->gone_ctx);
+}
+
+void host_stream_attach(struct host_stream *s, struct http_request *r, const char *headers,
+                        loop_fn *gone, void *ctx)
+{
+    AUTO_BUF struct buf all = { 0 };
+
+    host_stream_detach(s);
+    leave_set(s);
+    s->http = r;
+    s->gone = gone;
+    s->gone_ctx = ctx;
+    buf_str(&all, STREAM_HEADERS);
+    if (headers)
+        buf_str(&all, headers);
+    http_on_gone(r, on_gone, s);
+    http_begin(r, 200, buf_cstr(&all));
+    list_append(&s->set->attached, &s->in_set);
+    if (!timer_running(&s->set->keepalive))
+        timer_start_weak(&s->set->keepalive, SSE_KEEPALIVE_MS);
+}
+
+bool host_stream_attached(const struct host_stream *s) { return s->http != NULL; }
+
+void host_stream_detach(struct host_stream *s)
+{
+    struct http_request *r = s->http;
+
+    if (!r)
+        return;
+    lose(s);
+    http_end(r);
+}
+
+static void write_frame(struct host_stream *s, struct span frame)
+{
+    if (s->http)
+        http_write(s->http, &frame, 1);
+}
+
+static void event_id(char out[static EVENT_ID_CHARS + 1], uint32_t stream, uint64_t event)
+{
+    snprintf(out, EVENT_ID_CHARS + 1, "%" PRIx32 "-%" PRIx64, stream, event);
+}
+
+static void keep(struct host_stream *s, struct span frame)
+{
+    struct kept_event *e = mem_alloc(sizeof *e + frame.n);
+
+    e->no = s->last;
+    e->n = frame.n;
+    memcpy(e->text, frame.p, frame.n);
+    list_append(&s->events, &e->link);
+    s->n_events++;
+    s->bytes += e->n;
+    s->set->kept_bytes += e->n;
+    while (s->n_events > MCP_REPLAY_EVENTS_MAX ||
+           (s->n_events > 1 && s->bytes > MCP_REPLAY_BYTES_MAX))
+        forget_oldest(s);
+}
+
+static void send_kept(struct host_stream *s, const struct span *parts, size_t n)
+{
+    AUTO_BUF struct buf frame = { 0 };
+    char id[EVENT_ID_CHARS + 1];
+
+    event_id(id, s->no, ++s->last);
+    sse_write(&frame, "message", id, parts, n);
+    keep(s, buf_span(&frame));
+    if (s->http)
+        s->seen = s->last;
+    write_frame(s, buf_span(&frame));
+}
+
+/* A message is one line, so it goes out as it is; JSON written over several lines is taken apart.
+ */
+static bool one_line(const struct span *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].n &&
+            (memchr(parts[i].p, '\n', parts[i].n) || memchr(parts[i].p, '\r', parts[i].n)))
+            return false;
+    return true;
+}
+
+static void send_plain(struct host_stream *s, const struct span *parts, size_t n)
+{
+    enum { DIRECT = 14 };
+    struct span all[DIRECT + 2];
+    AUTO_BUF struct buf frame = { 0 };
+
+    if (n > DIRECT || !one_line(parts, n)) {
+        sse_write(&frame, "message", NULL, parts, n);
+        write_frame(s, buf_span(&frame));
+        return;
+    }
+    all[0] = SPAN("event: message\ndata: ");
+    memcpy(all + 1, parts, n * sizeof *parts);
+    all[n + 1] = SPAN("\n\n");
+    if (s->http)
+        http_write(s->http, all, n + 2);
+}
+
+void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
+{
+    AUTO_BUF struct buf frame = { 0 };
+    char id[EVENT_ID_CHARS + 1];
+
+    event_id(id, s->no, s->last);
+    sse_write_priming(&frame, id, retry_ms);
+    write_frame(s, buf_span(&frame));
+}
+
+void host_stream_send(struct host_stream *s, const struct span *parts, size_t n)
+{
+    if (s->ended)
+        return;
+    if (s->no)
+        send_kept(s, parts, n);
+    else
+        send_plain(s, parts, n);
+}
+
+void host_stream_event(struct host_stream *s, const char *type, struct span data)
+{
+    AUTO_BUF struct buf frame = { 0 };
+
+    sse_write(&frame, type, NULL, &data, 1);
+    write_frame(s, buf_span(&frame));
+}
+
+bool host_stream_keeps(const struct host_stream *s, uint64_t after)
+{
+    return after <= s->last && s->last - after <= s->n_events;
+}
+
+void host_stream_replay(struct host_stream *s, uint64_t after)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &s->events) {
+        struct kept_event *e = CONTAINER_OF(pos, struct kept_event, link);
+
+        if (e->no <= after)
+            continue;
+        write_frame(s, span_make(e->text, e->n));
+        s->seen = e->no;
+    }
+}
+
+uint64_t host_stream_seen(const struct host_stream *s) { return s->seen; }
+
+void host_stream_end(struct host_stream *s)
+{
+    host_stream_detach(s);
+    if (!s->no) {
+        host_stream_free(s);
+        return;
+    }
+    s->ended = true;
+    join_finished(s);
+}
+
+bool host_stream_ended(const struct host_stream *s) { return s->ended; }
+
+uint32_t host_stream_no(const struct host_stream *s) { return s->no; }
+
+static bool read_hex(struct span s, size_t max, uint64_t *out)
+{
+    *out = 0;
+    if (!s.n || s.n > max)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *d = s.p[i] ? strchr(digits, s.p[i]) : NULL;
+
+        if (!d)
+            return false;
+        *out = *out << 4 | (uint64_t)(d - digits);
+    }
+    return true;
+}
+
+bool host_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event)
+{
+    const char *dash = id.n ? memchr(id.p, '-', id.n) : NULL;
+    uint64_t no;
+
+    if (!dash || !read_hex(span_make(id.p, (size_t)(dash - id.p)), 8, &no) ||
+        !read_hex(span_from(id, (size_t)(dash - id.p) + 1), 16, event))
+        return false;
+    *stream = (uint32_t)no;
+    return true;
+}
+
+struct list *host_stream_link(struct host_stream *s) { return &s->in_owner; }
+
+struct host_stream *host_stream_of(struct list *link)
+{
+    return CONTAINER_OF(link, struct host_stream, in_owner);
+}
