@@ -115,7 +115,7 @@ static bool admit(struct request *r)
 {
     struct peer *p = r->peer;
 
-    if (server_stopping(r->server)) {
+    if (!server_heard(r->server)) {
         request_fail(r, RPC_SERVER_ERROR, SPAN(""), "The server is stopping");
         return false;
     }
@@ -244,7 +244,6 @@ void peer_receive(struct peer *p, struct message *take_message, const struct htt
         message_free(take_message);
         return;
     }
-    server_heard(p->server);
     by_kind[take_message->rpc.kind](p, take_message, facts, exchange);
 }
 
@@ -256,7 +255,6 @@ void peer_receive_oversize(struct peer *p, struct span head, uint64_t total, voi
 
     if (p->closed)
         return;
-    server_heard(p->server);
     log_warn("Request exceeded size limit: %lluMB", (unsigned long long)(total / MB));
     r = request_new(p, NULL, exchange);
     r->id = rpc_id_peek(head);

@@ -41,5 +41,11 @@ struct host_ops {
     void (*close)(void *host, loop_fn *fn, void *ctx);
 };
 void server_add_host(struct pb_server *s, const struct host_ops *ops, void *host);
-/* A host ended by itself (end of input): forgotten; the loop ends when it was the last. */
+/* A host ended by itself (end of input) and frees itself: forgotten. The server stops when it was
+ * the last. */
 void server_host_ended(struct pb_server *s, void *host);
+/* The same for a host whose end says nothing about the server: the loop goes on. */
+void server_forget_host(struct pb_server *s, void *host);
+/* The input of this host ended at `since` (loop_now()), and it is about to end: if it is the only
+ * one, the server begins to stop, and the time for that counts from then. */
+void server_host_ending(struct pb_server *s, void *host, uint64_t since);

@@ -67,8 +67,9 @@ struct pb_server {
     struct stream *wake;
 };
 
-/* Something came from a client: the first thing makes the server ready. */
-void server_heard(struct pb_server *s);
+/* Something came from a client: the first thing makes the server ready. False when it is not, any
+ * more. */
+bool server_heard(struct pb_server *s);
 /* The members of `capabilities` for this client, with braces. */
 void server_capabilities(struct pb_server *s, struct buf *out, const struct envelope *env);
 /* serverInfo as this revision knows it. */

@@ -30,28 +30,20 @@ _Static_assert(ARRAY_LEN(states) == SERVER_COUNT, "every state has a row");
 
 const char *server_state(const struct pb_server *s) { return sm_name(&s->state); }
 
-bool server_stopping(const struct pb_server *s)
-{
-    return s->state.now == SERVER_CLOSING || s->state.now == SERVER_CLOSED;
-}
+bool server_stopping(const struct pb_server *s) { return s->state.now == SERVER_CLOSING; }
 
-void server_heard(struct pb_server *s)
+bool server_heard(struct pb_server *s)
 {
-    if (s->state.now == SERVER_READY)
-        return;
-    sm_try(&s->state, s, SERVER_INITIALIZING);
-    sm_try(&s->state, s, SERVER_READY);
+    if (s->state.now == SERVER_CREATED)
+        sm_move(&s->state, s, SERVER_INITIALIZING);
+    if (s->state.now == SERVER_INITIALIZING)
+        sm_move(&s->state, s, SERVER_READY);
+    return s->state.now == SERVER_READY;
 }
 
 static size_t handlers_running(const struct pb_server *s)
 {
     return s->provider->running ? s->provider->running(s->provider_ctx) : 0;
-}
-
-static void host_free(struct host *h)
-{
-    list_remove(&h->link);
-    free(h);
 }
 
 /* ---- being woken -------------------------------------------------------------------------- */
@@ -107,8 +99,12 @@ static void unwatch_wake(struct pb_server *s)
 
 void server_stop_done(struct pb_server *s)
 {
-    while (!list_empty(&s->old_hosts))
-        host_free(CONTAINER_OF(s->old_hosts.next, struct host, link));
+    while (!list_empty(&s->old_hosts)) {
+        struct host *h = CONTAINER_OF(s->old_hosts.next, struct host, link);
+
+        list_remove(&h->link);
+        free(h);
+    }
     if (s->wake_out < 0)
         return;
     close(s->wake_out);
@@ -135,11 +131,21 @@ static void on_host_closed(void *ctx)
     struct host *h = ctx;
     struct pb_server *s = h->server;
 
-    host_free(h);
+    list_remove(&h->link);
+    free(h);
     s->closing--;
-    if (list_empty(&s->hosts))
+    if (s->closing_hosts && list_empty(&s->hosts))
         closed(s);
     server_check_end(s);
+}
+
+static void close_host(struct host *h)
+{
+    if (h->closing)
+        return;
+    h->closing = true;
+    h->server->closing++;
+    h->ops->close(h->host, on_host_closed, h);
 }
 
 static void close_hosts(struct pb_server *s)
@@ -152,15 +158,8 @@ static void close_hosts(struct pb_server *s)
         closed(s);
         return;
     }
-    LIST_FOREACH(pos, safe, &s->hosts) {
-        struct host *h = CONTAINER_OF(pos, struct host, link);
-
-        if (h->closing)
-            continue;
-        h->closing = true;
-        s->closing++;
-        h->ops->close(h->host, on_host_closed, h);
-    }
+    LIST_FOREACH(pos, safe, &s->hosts)
+        close_host(CONTAINER_OF(pos, struct host, link));
 }
 
 static void go_on(struct pb_server *s)
@@ -199,19 +198,21 @@ static void cancel_calls(struct pb_server *s)
         peer_cancel_all(CONTAINER_OF(pos, struct peer, in_server));
 }
 
-static void begin_stop(struct pb_server *s)
+static void begin_stop_within(struct pb_server *s, uint64_t ms)
 {
     struct list *pos, *safe;
 
     if (!sm_try(&s->state, s, SERVER_CLOSING))
         return;
     log_info("server stopping, %zu requests in flight", s->in_flight);
-    timer_start(&s->stop_timer, MCP_STOP_MS);
+    timer_start(&s->stop_timer, ms);
     cancel_calls(s);
     s->draining++; /* so that none of them is the last one yet */
     LIST_FOREACH(pos, safe, &s->hosts) {
         struct host *h = CONTAINER_OF(pos, struct host, link);
 
+        if (h->closing)
+            continue;
         h->draining = true;
         s->draining++;
         h->ops->drain(h->host, on_drained, h);
@@ -219,6 +220,8 @@ static void begin_stop(struct pb_server *s)
     s->draining--;
     go_on(s);
 }
+
+static void begin_stop(struct pb_server *s) { begin_stop_within(s, MCP_STOP_MS); }
 
 void server_stop_init(struct pb_server *s)
 {
@@ -266,7 +269,7 @@ void server_add_host(struct pb_server *s, const struct host_ops *ops, void *host
         log_warn("pb_server_stop() cannot wake the loop: %s", err.msg);
 }
 
-void server_host_ended(struct pb_server *s, void *host)
+void server_forget_host(struct pb_server *s, void *host)
 {
     struct list *pos, *safe;
 
@@ -283,9 +286,24 @@ void server_host_ended(struct pb_server *s, void *host)
             free(h);
         }
     }
+    if (list_empty(&s->hosts) && !s->running && s->state.now != SERVER_CLOSING)
+        unwatch_wake(s); /* nothing to stop: a loop of the program's own may end */
+}
+
+void server_host_ended(struct pb_server *s, void *host)
+{
+    server_forget_host(s, host);
     if (list_empty(&s->hosts))
         begin_stop(s);
-    go_on(s);
+}
+
+void server_host_ending(struct pb_server *s, void *host, uint64_t since)
+{
+    uint64_t gone = loop_now(s->loop) - since;
+
+    if (s->hosts.next == s->hosts.prev && !list_empty(&s->hosts) &&
+        CONTAINER_OF(s->hosts.next, struct host, link)->host == host)
+        begin_stop_within(s, gone < MCP_STOP_MS ? MCP_STOP_MS - gone : 0);
 }
 
 /* ---- running ------------------------------------------------------------------------------ */
@@ -335,7 +353,9 @@ int pb_server_run(struct pb_server *s, struct pb_error *err)
         sm_try(&s->state, s, SERVER_ERROR);
         return rc;
     }
-    server_heard(s);
+    if (s->state.now == SERVER_CLOSED)
+        sm_move(&s->state, s, SERVER_INITIALIZING);
+    (void)server_heard(s);
     s->running = true;
     if (atomic_load(&s->stop_asked))
         begin_stop(s);
