@@ -1,5 +1,6 @@
 #include "loop_impl.h"
 #include <assert.h>
+#include <fcntl.h>
 
 /* Both are bounds on memory kept between turns, not on work. */
 enum { CALLS_MIN = 16, CALLS_KEEP = 1024 };
@@ -44,11 +45,23 @@ static void swap_calls(struct calls *a, struct calls *b)
 
 static void on_wake(uv_async_t *a) { (void)a; }
 
+/* libuv aborts when it is to close 0, 1 or 2, which it may be given in a program that was started
+ * without them; and a stray print must not go into somebody's socket. */
+static void fill_stdio(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+            return;
+    }
+}
+
 struct pb_loop *loop_new(struct clock *clock)
 {
     struct pb_loop *l = NEW(struct pb_loop);
-    int rc = uv_loop_init(&l->uv);
+    int rc;
 
+    fill_stdio();
+    rc = uv_loop_init(&l->uv);
     assert(rc == 0 && "no descriptors left for a loop");
     rc = uv_async_init(&l->uv, &l->wake, on_wake);
     assert(rc == 0);
@@ -346,6 +359,29 @@ int loop_on_signal(struct pb_loop *l, int signo, loop_fn *fn, void *ctx, struct 
     uv_unref((uv_handle_t *)&w->uv);
     list_append(&l->signals, &w->link);
     return 0;
+}
+
+static void on_watch_closed(uv_handle_t *h)
+{
+    struct signal_watch *w = h->data;
+
+    loop_closing_end(w->loop);
+    free(w);
+}
+
+void loop_off_signal(struct pb_loop *l, loop_fn *fn, void *ctx)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &l->signals) {
+        struct signal_watch *w = CONTAINER_OF(pos, struct signal_watch, link);
+
+        if (w->fn != fn || w->ctx != ctx)
+            continue;
+        list_remove(pos);
+        loop_closing_begin(l);
+        uv_close((uv_handle_t *)&w->uv, on_watch_closed);
+    }
 }
 
 static void close_signals(struct pb_loop *l)

@@ -95,6 +95,8 @@ void loop_after(struct pb_loop *l, uint64_t ms, loop_fn *fn, void *ctx);
 /* Runs fn on the loop when one of these signals arrives, until loop_free(). */
 MUST_CHECK int loop_on_signal(struct pb_loop *l, int signo, loop_fn *fn, void *ctx,
                               struct pb_error *err);
+/* Ends what loop_on_signal() began with the same fn and ctx, before loop_free() does. */
+void loop_off_signal(struct pb_loop *l, loop_fn *fn, void *ctx);
 
 /* For this room only: the uv_loop_t. */
 void *loop_uv(struct pb_loop *l);

@@ -58,7 +58,7 @@ struct pb_server {
     /* Stopping. */
     struct list hosts, old_hosts; /* old: ended by themselves while draining */
     size_t draining, closing;
-    bool closing_hosts, running, signals;
+    bool closing_hosts, running;
     bool freed, ending, ended;
     struct timer stop_timer;
     atomic_bool stop_asked;

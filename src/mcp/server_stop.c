@@ -324,16 +324,15 @@ void pb_server_stop(struct pb_server *s)
 
 static void on_signal(void *ctx) { begin_stop(ctx); }
 
+/* Only while it runs: before and after that the program's own handling counts. */
 static int watch_signals(struct pb_server *s, struct pb_error *err)
 {
-    int rc;
+    int rc = loop_on_signal(s->loop, SIGTERM, on_signal, s, err);
 
-    if (s->signals)
-        return 0;
-    rc = loop_on_signal(s->loop, SIGTERM, on_signal, s, err);
     if (rc == 0)
         rc = loop_on_signal(s->loop, SIGINT, on_signal, s, err);
-    s->signals = rc == 0;
+    if (rc < 0)
+        loop_off_signal(s->loop, on_signal, s);
     return rc;
 }
 
@@ -361,5 +360,6 @@ int pb_server_run(struct pb_server *s, struct pb_error *err)
         begin_stop(s);
     loop_run(s->loop);
     s->running = false;
+    loop_off_signal(s->loop, on_signal, s);
     return 0;
 }
