@@ -118,8 +118,10 @@ static void leave_server(struct memory_end *e)
 {
     if (!e->peer)
         return;
+    e->drained_fn = NULL; /* the server knows */
+    server_forget_host(e->server, e);
     hang_up(e);
-    server_host_ended(e->server, e);
+    end_unref(e); /* the server's reference */
 }
 
 static void answer_batch(struct memory_end *e, struct batch *b);
@@ -298,7 +300,7 @@ int memory_connect(struct pb_server *s, struct memory_end **out_client_end,
 {
     struct memory_end *e;
 
-    if (server_stopping(s))
+    if (!strcmp(server_state(s), "closing"))
         return fail(err, PB_E_CLOSED, "the server is stopping");
     e = NEW(struct memory_end);
     *e = (struct memory_end){ .server = s, .loop = server_loop(s), .events = *events, .ctx = ctx };

@@ -30,6 +30,7 @@ struct stdio_host {
     size_t flushed, dropped; /* since the end of input */
 
     struct timer grace;
+    uint64_t ended_at;
     size_t closing; /* streams not closed yet */
     loop_fn *drained_fn, *closed_fn;
     void *drained_ctx, *closed_ctx;
@@ -72,20 +73,28 @@ static void drop_unsent(struct stdio_host *h)
     h->ends.n = 0;
 }
 
-static void finish(struct stdio_host *h)
-{
-    loop_fn *fn = h->drained_fn;
+static void close_host(void *host, loop_fn *fn, void *ctx);
 
+static void end(struct stdio_host *h)
+{
     sm_move(&h->state, h, STDIO_ENDED);
     timer_stop(&h->grace);
     drop_unsent(h);
     log_info("Client disconnected (EOF), flushed %zu responses, dropped %zu responses", h->flushed,
              h->dropped);
-    h->drained_fn = NULL;
-    if (fn)
+}
+
+static void finish(struct stdio_host *h)
+{
+    loop_fn *fn = TAKE(h->drained_fn);
+
+    end(h);
+    if (fn) {
         fn(h->drained_ctx);
-    else
-        server_host_ended(h->server, h);
+        return;
+    }
+    server_host_ended(h->server, h);
+    close_host(h, NULL, NULL);
 }
 
 static void on_broken(void *ctx)
@@ -316,11 +325,13 @@ static void on_grace_over(void *ctx)
     if (n)
         log_debug("stdio: cancelled %zu calls", n);
     start_flush(h);
+    server_host_ending(h->server, h, h->ended_at); /* handlers may take longer than we do */
 }
 
 static void start_ending(struct stdio_host *h, uint64_t grace_ms)
 {
     sm_move(&h->state, h, STDIO_ENDING);
+    h->ended_at = loop_now(h->loop);
     settle(h);
     if (!peer_in_flight(h->peer))
         start_flush(h);
@@ -395,8 +406,9 @@ static void close_host(void *host, loop_fn *fn, void *ctx)
     h->closed_fn = fn;
     h->closed_ctx = ctx;
     h->closing = 2;
-    timer_stop(&h->grace);
     peer_close(h->peer);
+    if (h->state.now != STDIO_ENDED)
+        end(h);
     stream_close(h->in, on_closed, h);
     stream_close(h->out, on_closed, h);
 }
