@@ -159,6 +159,8 @@ enum pb_tool_flags {
     PB_ON_LOOP = 1 << 6,       /* the handler never blocks: run it on the loop's thread */
     PB_TASK_ALLOWED = 1 << 7,  /* runs as a task for clients with the tasks extension */
     PB_TASK_REQUIRED = 1 << 8, /* and is refused to all others */
+    PB_TASK_LATER = 1 << 9,    /* with one of these: not before pb_call_task(). Questions asked
+                                * before that are answered before the task begins */
 };
 
 struct pb_tool {
@@ -171,7 +173,7 @@ struct pb_tool {
     const char *icons;             /* JSON array text, or NULL */
     const char *meta;              /* JSON object text for _meta, or NULL */
     unsigned flags;
-    uint32_t timeout_ms; /* 0: the server's */
+    uint32_t timeout_ms; /* 0: the server's; UINT32_MAX: none */
     pb_handler *run;
     void *ctx;
 };
@@ -353,6 +355,10 @@ PB_API void pb_call_close_stream(struct pb_call *call, uint32_t retry_ms);
 PB_API bool pb_call_cancelled(struct pb_call *call);
 /* Waits until then at most `ms`; true when cancelled. Worker handlers only. */
 PB_API bool pb_call_wait(struct pb_call *call, uint32_t ms);
+
+/* From here on the call is a task, if the tool may be one and the client can have one: the client
+ * gets a handle now and the answer later. Nothing happens otherwise. See PB_TASK_LATER. */
+PB_API void pb_call_task(struct pb_call *call);
 
 /* Answering later. After pb_call_defer() the handler returns 0 without having answered; the call
  * stays valid, on any thread that the program guards by itself, until pb_call_finish(), which
