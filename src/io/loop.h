@@ -98,5 +98,9 @@ MUST_CHECK int loop_on_signal(struct pb_loop *l, int signo, loop_fn *fn, void *c
 /* Ends what loop_on_signal() began with the same fn and ctx, before loop_free() does. */
 void loop_off_signal(struct pb_loop *l, loop_fn *fn, void *ctx);
 
+/* Something that closes by and by has begun to: loop_free() waits for as many ends as begins. */
+void loop_closing_begin(struct pb_loop *l);
+void loop_closing_end(struct pb_loop *l);
+
 /* For this room only: the uv_loop_t. */
 void *loop_uv(struct pb_loop *l);

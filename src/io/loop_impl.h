@@ -76,9 +76,6 @@ static inline void loop_mark(struct pb_loop *l, const char *what)
     l->mark_at = now;
 }
 
-/* loop_free() waits for as many ends as there were begins. */
-void loop_closing_begin(struct pb_loop *l);
-void loop_closing_end(struct pb_loop *l);
 /* Makes the wake handle count for uv_run() exactly when something without a handle is awaited. */
 void loop_keep(struct pb_loop *l);
 /* Room for one read of n bytes; good until the callback that asked returns. */
