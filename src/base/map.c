@@ -47,7 +47,7 @@ static struct map_slot *find(const struct map *m, struct span key, uint64_t hash
     for (i = hash & mask; m->index[i]; i = (i + 1) & mask) {
         struct map_slot *s = &m->slots[m->index[i] - 1];
 
-        if (s->key && s->hash == hash && s->key_n == key.n && !memcmp(s->key, key.p, key.n))
+        if (s->key && s->hash == hash && span_eq(span_make(s->key, s->key_n), key))
             return s;
     }
     return NULL;

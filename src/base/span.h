@@ -33,13 +33,19 @@ static inline bool span_starts(struct span a, const char *prefix)
 {
     size_t n = strlen(prefix);
 
-    return a.n >= n && memcmp(a.p, prefix, n) == 0;
+    return a.n >= n && (n == 0 || memcmp(a.p, prefix, n) == 0);
+}
+
+/* Behind the last byte. An empty span may hold NULL, to which C lets nothing be added. */
+static inline const char *span_end(struct span a)
+{
+    return a.n ? a.p + a.n : a.p;
 }
 
 /* The span without its first n bytes. */
 static inline struct span span_from(struct span a, size_t n)
 {
-    return (struct span){ a.p + n, a.n - n };
+    return (struct span){ n ? a.p + n : a.p, a.n - n };
 }
 
 /* ASCII case does not matter: for header names. */

@@ -28,7 +28,7 @@ size_t utf8_length(const uint8_t *p, const uint8_t *end)
 
 bool utf8_valid(struct span s)
 {
-    const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+    const uint8_t *p = (const uint8_t *)s.p, *end = (const uint8_t *)span_end(s);
 
     while (p < end) {
         size_t n = utf8_length(p, end);

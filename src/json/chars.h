@@ -9,7 +9,7 @@ struct chars {
 
 static inline struct chars chars_of(struct span inside)
 {
-    return (struct chars){ (const uint8_t *)inside.p, (const uint8_t *)inside.p + inside.n };
+    return (struct chars){ (const uint8_t *)inside.p, (const uint8_t *)span_end(inside) };
 }
 
 enum { CHARS_END = -1 };

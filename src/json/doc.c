@@ -234,7 +234,7 @@ int json_parse(struct json_doc *doc, struct span text, const struct json_opts *o
                struct pb_error *err)
 {
     struct reader r = {
-        .lex.end = (const uint8_t *)text.p + text.n,
+        .lex.end = (const uint8_t *)span_end(text),
         .doc = doc,
         .keep = opts && opts->keep_depth > 0 ? opts->keep_depth : JSON_ALL,
         .unique = opts ? opts->unique_depth : 0,

@@ -32,7 +32,7 @@ void json_escape(struct buf *b, uint32_t c)
 
 void json_quote(struct buf *b, struct span s)
 {
-    const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
+    const uint8_t *p = (const uint8_t *)s.p, *end = (const uint8_t *)span_end(s);
 
     buf_reserve(b, s.n + 2);
     buf_byte(b, '"');

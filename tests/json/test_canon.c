@@ -156,7 +156,6 @@ TEST(the_order_of_a_hundred_thousand_keys_does_not_matter)
     AUTO_JSON struct json_doc a = { 0 };
     AUTO_JSON struct json_doc b = { 0 };
     AUTO_BUF struct buf x = { 0 };
-    AUTO_BUF struct buf y = { 0 };
 
     for (int i = 0; i < KEYS; i++) {
         buf_printf(&up, "%c\"k%d\":[%d]", i ? ',' : '{', i, i);

@@ -604,6 +604,15 @@ TEST(a_text_of_4_gib_is_refused_before_it_is_read)
     CHECK_INT(json_parse(&doc, span_make("1", SIZE_MAX / 2), NULL, &err), -PB_E_LIMIT);
 }
 
+TEST(an_empty_text_may_be_null)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct pb_error err;
+
+    CHECK_INT(json_parse(&doc, (struct span){ 0 }, NULL, &err), -PB_E_INVALID);
+    CHECK_STR(err.msg, "line 1, column 1: expected a value, but the text ends");
+}
+
 TEST(positions_count_characters_from_one)
 {
     static const struct {

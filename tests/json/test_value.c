@@ -1,6 +1,7 @@
 #include "tap.h"
 #include "json/json.h"
 #include <fcntl.h>
+#include <ftw.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
@@ -363,20 +364,63 @@ TEST(number_errors_say_what_was_found)
     }
 }
 
+/* Makes a locale whose decimal point is a comma, in `dir`; false if this machine cannot. */
+static bool make_comma_locale(const char *dir)
+{
+    AUTO_BUF struct buf source = { 0 };
+    AUTO_BUF struct buf target = { 0 };
+    int status;
+    FILE *f;
+    pid_t pid;
+
+    buf_printf(&source, "%s/comma.def", dir);
+    buf_printf(&target, "%s/xx_XX", dir);
+    f = fopen(buf_cstr(&source), "w");
+    if (!f)
+        return false;
+    fputs("LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n", f);
+    fclose(f);
+    pid = fork();
+    if (pid == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        execlp("localedef", "localedef", "-c", "-i", buf_cstr(&source), buf_cstr(&target), NULL);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    setenv("LOCPATH", dir, 1);
+    return setlocale(LC_NUMERIC, "xx_XX") != NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st, (void)flag, (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *dir) { nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
 TEST(a_locale_with_a_decimal_comma_changes_nothing)
 {
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "es_ES.UTF-8" };
+    char dir[] = "/tmp/test_json_value.XXXXXX";
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
-    const char *set = NULL;
     double d = 0;
+    bool comma;
 
-    for (size_t i = 0; !set && i < ARRAY_LEN(names); i++)
-        set = setlocale(LC_ALL, names[i]);
-    printf("# locale with a decimal comma: %s\n", set ? set : "none is installed");
+    CHECK(mkdtemp(dir) != NULL);
+    comma = make_comma_locale(dir);
+    remove_tree(dir);
+    if (!comma) {
+        printf("# localedef makes no locale here: only the C locale was tried\n");
+        return;
+    }
+    snprintf(dir, sizeof dir, "%.1f", 1.5);
+    CHECK_STR(dir, "1,5"); /* the locale is in force */
     CHECK_INT(json_double(read_text(&doc, "1.5"), &d, NULL), 0);
     CHECK(d == 1.5);
     json_put_double(&o, NULL, 2.5);
     CHECK_STR(buf_cstr(&b), "2.5");
+    snprintf(dir, sizeof dir, "%.1f", 1.5);
+    CHECK_STR(dir, "1,5"); /* and still is */
 }

@@ -80,6 +80,7 @@ TEST(strings_are_escaped_only_where_they_must_be)
         const char *want;
     } cases[] = {
         { SPAN_CONST(""), "\"\"" },
+        { { NULL, 0 }, "\"\"" },
         { SPAN_CONST("plain / \xc3\xa4 \xf0\x9f\x98\x80 \x7f"),
           "\"plain / \xc3\xa4 \xf0\x9f\x98\x80 \x7f\"" },
         { SPAN_CONST("\"\\\b\f\n\r\t"), "\"\\\"\\\\\\b\\f\\n\\r\\t\"" },
