@@ -39,13 +39,19 @@ static void hand_on_oversize(struct lines *l, struct span head, uint64_t total)
         l->stopped = true;
 }
 
+static void skip(struct lines *l, struct span more)
+{
+    l->skipping += more.n;
+    buf_add_span(&l->held, first_of(more, REQUEST_ID_PEEK - l->held.n));
+}
+
 /* The line in `held` has become too long, `more` included: from here on it is only counted. */
 static void begin_skipping(struct lines *l, struct span more)
 {
-    l->skipping = l->held.n + more.n;
+    l->skipping = l->held.n;
     if (l->held.n > REQUEST_ID_PEEK)
         l->held.n = REQUEST_ID_PEEK;
-    buf_add_span(&l->held, first_of(more, REQUEST_ID_PEEK - l->held.n));
+    skip(l, more);
     if (l->held.cap > STREAM_READ_BYTES) {
         l->held.p = mem_resize(l->held.p, REQUEST_ID_PEEK);
         l->held.cap = REQUEST_ID_PEEK;
@@ -72,7 +78,7 @@ static size_t finish_line(struct lines *l, struct span chunk)
     struct buf b;
 
     if (l->skipping)
-        l->skipping += more.n;
+        skip(l, more);
     else if (l->held.n + more.n >= l->limit)
         begin_skipping(l, more);
     else
