@@ -232,8 +232,11 @@ void schema_free(struct schema *s)
 int schema_check(const struct schema *s, struct json value, struct pb_error *err)
 {
     struct check c = { .s = s, .steps = JSON_SCHEMA_STEPS_MAX };
-    int rc = check_apply(&c, NULL, s->root, value, NULL);
+    int rc;
 
+    if (json_is(value, JSON_NONE))
+        return fail(err, PB_E_INVALID, "value: expected a value, got nothing");
+    rc = check_apply(&c, NULL, s->root, value, NULL);
     if (rc < 0)
         rc = check_tell(&c, value, err);
     pattern_run_done(&c.run);

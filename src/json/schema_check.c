@@ -7,9 +7,13 @@ enum {
     PAIRS_MAX = 8,   /* items compared each with each; more are hashed first */
 };
 
+/* Applications nest up to JSON_SCHEMA_DEPTH_MAX, also on threads with little stack: what is rare
+ * stays out of the frames on the way down. */
+#define RARE __attribute__((noinline, cold))
+
 /* ---- Outcomes and bounds ----------------------------------------------------------------- */
 
-int check_limit(struct check *c, struct json v, enum check_limit limit)
+RARE int check_limit(struct check *c, struct json v, enum check_limit limit)
 {
     c->limit = limit;
     c->limit_at = v;
@@ -24,7 +28,7 @@ int check_spend(struct check *c, struct json v, uint64_t steps)
     return 0;
 }
 
-int check_miss(struct check *c, const struct kw *k, struct json where, uint64_t got)
+RARE int check_miss(struct check *c, const struct kw *k, struct json where, uint64_t got)
 {
     c->why = (struct failure){ k, where, got, 0 };
     return -PB_E_INVALID;
@@ -158,9 +162,14 @@ int check_type(struct check *c, const struct kw *k, struct place *p)
 /* 1, 0 or -PB_E_LIMIT */
 static int equal(struct check *c, struct json a, struct json b)
 {
+    size_t n = json_text(a).n, m = json_text(b).n;
+
     if (json_type(a) != json_type(b))
         return 0;
-    if (spend_text(c, a, STEP_BYTES) < 0)
+    /* a number is read to its end, all else only as far as both go */
+    if (m < n && !json_is(a, JSON_NUMBER))
+        n = m;
+    if (check_spend(c, a, n / STEP_BYTES) < 0)
         return -PB_E_LIMIT;
     return json_equal(a, b);
 }
@@ -276,7 +285,7 @@ int check_matches(struct check *c, const struct pattern *pattern, struct json st
     rc = pattern_match(pattern, name_chars(c, string), &c->run);
     if (rc < 0)
         return check_limit(c, string, CHECK_PATTERN);
-    return check_spend(c, string, c->run.steps) < 0 ? -PB_E_LIMIT : rc;
+    return check_spend(c, string, 1 + c->run.steps) < 0 ? -PB_E_LIMIT : rc;
 }
 
 int check_pattern(struct check *c, const struct kw *k, struct place *p)

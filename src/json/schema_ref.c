@@ -128,7 +128,7 @@ static struct span percent_decode(struct arena *arena, struct span s)
         int high = s.p[i] == '%' && i + 2 < s.n ? unfold_hex(s.p[i + 1]) : -1;
         int low = high >= 0 ? unfold_hex(s.p[i + 2]) : -1;
 
-        out[n++] = low >= 0 ? (char)(high << 4 | low) : s.p[i];
+        out[n++] = (char)(low >= 0 ? high << 4 | low : s.p[i]);
         i += low >= 0 ? 2 : 0;
     }
     return span_make(out, n);
