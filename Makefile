@@ -21,7 +21,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@tools/deps build
-	@meson setup $(BUILD) --prefix=$(PREFIX) --buildtype=release -Db_lto=false >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@meson setup $(BUILD) --prefix=$(PREFIX) --buildtype=debugoptimized >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 run: all
@@ -64,7 +64,7 @@ valgrind:
 	@tools/test-under valgrind
 
 install: all
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet --strip
 	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 docs: $(BUILD)/build.ninja
