@@ -90,9 +90,9 @@ void conn_close(struct http_conn *c)
         wait_none_left(s);
     c->req = NULL;
     if (r && asked)
-        request_lost(r);
+        http_request_lost(r);
     else if (r)
-        request_free(r);
+        http_request_free(r);
 }
 
 void conn_expired(struct http_conn *c)
@@ -195,7 +195,7 @@ static size_t step(struct http_conn *c, struct span in)
     size_t used;
 
     if (!c->req)
-        c->req = request_new(c);
+        c->req = http_request_new(c);
     h = &c->req->in;
     used = http1_feed(h, in);
     c->more = used < in.n;

@@ -134,7 +134,7 @@ void conn_refuse(struct http_conn *c, int status, const char *why);
 void conn_continue(struct http_conn *c);
 
 /* http_request.c */
-struct http_request *request_new(struct http_conn *c);
-void request_free(struct http_request *r);
+struct http_request *http_request_new(struct http_conn *c);
+void http_request_free(struct http_request *r);
 /* The client is gone: tells the handler, or waits for its answer to drop it. */
-void request_lost(struct http_request *r);
+void http_request_lost(struct http_request *r);

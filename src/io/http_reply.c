@@ -65,7 +65,7 @@ static void answered(struct http_request *r)
 
     r->answer = ANSWER_DONE;
     if (!r->in_gone)
-        request_free(r);
+        http_request_free(r);
     if (!c)
         return;
     c->req = NULL;
@@ -217,7 +217,7 @@ void conn_refuse(struct http_conn *c, int status, const char *why)
     parts[1] = span_of(why);
     parts[2] = SPAN("\n");
     if (c->req)
-        request_free(TAKE(c->req));
+        http_request_free(TAKE(c->req));
     conn_write(c, parts, ARRAY_LEN(parts), false);
     conn_answered(c);
 }

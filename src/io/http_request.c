@@ -4,7 +4,7 @@
 
 enum { PEER_CHARS = INET6_ADDRSTRLEN + 10 };
 
-struct http_request *request_new(struct http_conn *c)
+struct http_request *http_request_new(struct http_conn *c)
 {
     struct http_request *r = NEW(struct http_request);
 
@@ -14,7 +14,7 @@ struct http_request *request_new(struct http_conn *c)
     return r;
 }
 
-void request_free(struct http_request *r)
+void http_request_free(struct http_request *r)
 {
     http1_done(&r->in);
     free(r->fields);
@@ -30,10 +30,10 @@ static void run_gone(void *ctx)
     r->gone = NULL;
     if (fn && r->answer != ANSWER_DONE)
         fn(r->gone_ctx);
-    request_free(r);
+    http_request_free(r);
 }
 
-void request_lost(struct http_request *r)
+void http_request_lost(struct http_request *r)
 {
     r->conn = NULL;
     r->drain = NULL;
