@@ -31,7 +31,7 @@ struct memory_end {
 static void end_unref(struct memory_end *e)
 {
     if (--e->refs == 0)
-        free(e);
+        loop_free_later(e->loop, e, free); /* somebody up the stack may still look at it */
 }
 
 static void post_clear(struct post *p)
