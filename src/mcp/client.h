@@ -18,9 +18,11 @@ struct client_reply {
     struct span error;          /* the JSON-RPC error object as received; empty if there was none */
     struct blob *message;       /* what the spans above lie in; reference it to keep them */
     const struct pb_error *err; /* NULL when there is a result */
+    int http_status;            /* 0: not over HTTP, or no answer at all */
 };
 
-/* Exactly once per request, from the loop, never inside client_request(). */
+/* Exactly once per request, on the loop, never inside client_request(). May run inside
+ * client_cancel() and client_close(). */
 typedef void client_reply_fn(void *ctx, const struct client_reply *reply);
 
 struct client_request_spec {
@@ -47,6 +49,20 @@ void client_cancel(struct client *c, uint64_t id, const char *reason);
 MUST_CHECK int client_notify(struct client *c, const char *method, struct span params,
                              struct pb_error *err);
 
+/* All pages of "tools", "resources", "resourceTemplates" or "prompts" as one array's text in
+ * reply->result (reply->message is NULL: copy it). A cursor that comes back, too many pages or
+ * items are an error: a part is never passed off as the whole. The time limit is per page. */
+MUST_CHECK int client_list(struct client *c, const char *what, uint64_t timeout_ms,
+                           client_reply_fn *fn, void *ctx, struct pb_error *err);
+/* Both eras; the answer "no such method" proves life as well. */
+MUST_CHECK int client_ping(struct client *c, uint64_t timeout_ms, client_reply_fn *fn, void *ctx,
+                           struct pb_error *err);
+/* Changes of the resource arrive as events. Kept through new sessions and broken streams. */
+MUST_CHECK int client_subscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
+                                struct pb_error *err);
+MUST_CHECK int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
+                                  struct pb_error *err);
+
 /* A question from a legacy server, or one entry of input_required. */
 struct client_question;
 struct client_events {
@@ -66,7 +82,8 @@ void client_refuse(struct client_question *q, int code, const char *message);
 MUST_CHECK int client_open(struct client **out, struct pb_loop *l,
                            const struct pb_client_options *opts, const struct client_events *events,
                            void *ctx, struct pb_error *err);
-/* Pending requests end with PB_E_CANCELLED; then no event; fn (may be NULL) when all is closed. */
+/* Pending requests end with PB_E_CANCELLED, inside this call; then no event; questions that were
+ * not answered must not be answered any more; fn (may be NULL) when all is closed. */
 void client_close(struct client *c, loop_fn *fn, void *ctx);
 
 enum era client_era(const struct client *c);

@@ -1,0 +1,472 @@
+/* client_listen.c - staying told: which resources are watched, in both eras; and the one
+ * subscriptions/listen stream of the modern era, which is opened anew when the set changes or the
+ * stream breaks. The old stream ends when the new one is acknowledged, so that nothing is missed.
+ */
+#include "client_impl.h"
+
+struct subscription {
+    bool sent;         /* named in the stream that is being opened, or is open */
+    uint64_t *waiting; /* parked calls */
+    size_t n_waiting;
+};
+
+struct listen_stream {
+    struct client *c;
+    uint64_t call;
+    uint64_t began;
+    bool replaced; /* by us: its end means nothing */
+    bool empty;    /* the server honours nothing of it */
+};
+
+static void open_stream(struct client *c);
+static void stream_ended(void *ctx, const struct client_reply *reply);
+
+static void on_again(void *ctx)
+{
+    struct client *c = ctx;
+
+    if (client_in(c, CL_READY))
+        open_stream(c);
+}
+
+void client_listen_init(struct client *c) { timer_init(&c->listen.again, c->loop, on_again, c); }
+
+void client_listen_free(struct client *c)
+{
+    struct map_slot *slot;
+
+    timer_stop(&c->listen.again);
+    MAP_FOREACH(slot, &c->listen.uris) {
+        free(((struct subscription *)slot->value)->waiting);
+        free(slot->value);
+    }
+    map_done(&c->listen.uris);
+}
+
+static void forget(struct client *c, struct span uri)
+{
+    struct subscription *s = map_del(&c->listen.uris, uri);
+
+    if (!s)
+        return;
+    free(s->waiting);
+    free(s);
+}
+
+/* ---- modern: opening ---- */
+
+/* clang-format off */
+static const struct {
+    const char *capability, *filter;
+} list_kinds[] = {
+    { "prompts",   "promptsListChanged" },
+    { "resources", "resourcesListChanged" },
+    { "tools",     "toolsListChanged" },
+};
+/* clang-format on */
+
+static size_t put_lists(struct json_out *o, const struct client *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    size_t n = 0;
+
+    if (!c->events.notification || json_parse(&doc, client_capabilities(c), NULL, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(list_kinds); i++) {
+        struct json cap = json_get(json_root(&doc), list_kinds[i].capability);
+
+        if (!json_is(cap, JSON_OBJECT) || !json_bool(json_get(cap, "listChanged"), false))
+            continue;
+        json_put_bool(o, list_kinds[i].filter, true);
+        n++;
+    }
+    return n;
+}
+
+static size_t put_uris(struct json_out *o, struct client *c)
+{
+    struct map_slot *slot;
+
+    if (!c->listen.uris.n)
+        return 0;
+    json_begin_array(o, "resourceSubscriptions");
+    MAP_FOREACH(slot, &c->listen.uris) {
+        json_put_span(o, NULL, span_make(slot->key, slot->key_n));
+        ((struct subscription *)slot->value)->sent = true;
+    }
+    json_end(o);
+    return c->listen.uris.n;
+}
+
+static void cancel_stream(struct client *c, struct listen_stream *s)
+{
+    if (!s)
+        return;
+    s->replaced = true;
+    client_cancel(c, s->call, NULL);
+}
+
+/* Ends every parked call of a subscription. */
+static void tell_waiting(struct client *c, struct subscription *s, const struct pb_error *err)
+{
+    AUTO_FREE uint64_t *waiting = TAKE(s->waiting);
+    size_t n = s->n_waiting;
+    struct client_reply reply = { .err = err };
+
+    s->n_waiting = 0;
+    if (!err)
+        reply.result = SPAN("{}");
+    for (size_t i = 0; i < n; i++) {
+        struct client_call *call = client_call_find(c, waiting[i]);
+
+        if (call)
+            client_call_finish(call, &reply);
+    }
+}
+
+/* Whoever waits for what was sent is told why it will not be; those URIs are no longer watched. */
+static void refuse_waiting(struct client *c, const struct pb_error *err)
+{
+    for (bool found = true; found && !c->closing;) {
+        struct map_slot *slot;
+
+        found = false;
+        MAP_FOREACH(slot, &c->listen.uris) {
+            struct subscription *s = slot->value;
+
+            if (!s->sent || !s->n_waiting)
+                continue;
+            found = true;
+            map_del(&c->listen.uris, span_make(slot->key, slot->key_n));
+            tell_waiting(c, s, err);
+            free(s);
+            break;
+        }
+    }
+}
+
+static void open_stream(struct client *c)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct listen_stream *s;
+    struct client_request_spec spec = { .method = "subscriptions/listen", .reply = stream_ended };
+    struct pb_error err;
+    size_t n;
+
+    timer_stop(&c->listen.again);
+    if (c->listen.next) {
+        c->listen.stale = true;
+        return;
+    }
+    c->listen.stale = false;
+    json_begin_object(&o, NULL);
+    json_begin_object(&o, "notifications");
+    n = put_lists(&o, c);
+    n += put_uris(&o, c);
+    json_end(&o);
+    json_end(&o);
+    if (!n) {
+        cancel_stream(c, c->listen.now);
+        return;
+    }
+    s = NEW(struct listen_stream);
+    *s = (struct listen_stream){ .c = c, .began = loop_now(c->loop) };
+    spec.params = buf_span(&params);
+    spec.ctx = s;
+    c->listen.next = s;
+    if (client_call_new(c, &spec, CALL_IS_ENDLESS, &s->call, &err) < 0) {
+        c->listen.next = NULL;
+        free(s);
+        refuse_waiting(c, &err);
+    }
+}
+
+/* ---- modern: being told ---- */
+
+static bool about_stream(struct client *c, struct listen_stream *s, struct json id)
+{
+    struct client_call *call = s ? client_call_find(c, s->call) : NULL;
+    uint64_t wire_id;
+
+    return call && json_uint(id, &wire_id, NULL) == 0 && wire_id == call->wire_id;
+}
+
+static bool honours(struct json uris, struct span uri)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+
+    JSON_FOREACH(v, uris)
+        if (span_eq(json_str(v, &arena), uri))
+            return true;
+    return false;
+}
+
+static void settle_waiting(struct client *c, struct json uris)
+{
+    for (bool found = true; found && !c->closing;) {
+        struct map_slot *slot;
+
+        found = false;
+        MAP_FOREACH(slot, &c->listen.uris) {
+            struct subscription *s = slot->value;
+            struct span uri = span_make(slot->key, slot->key_n);
+            struct pb_error err;
+
+            if (!s->sent || !s->n_waiting)
+                continue;
+            found = true;
+            if (honours(uris, uri)) {
+                tell_waiting(c, s, NULL);
+                break;
+            }
+            fail(&err, PB_E_UNSUPPORTED, "the server does not tell of changes of '%.*s'",
+                 (int)(uri.n < 120 ? uri.n : 120), uri.p);
+            map_del(&c->listen.uris, uri);
+            tell_waiting(c, s, &err);
+            free(s);
+            break;
+        }
+    }
+}
+
+void client_listen_acknowledged(struct client *c, struct json params)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct listen_stream *s = c->listen.next, *old = c->listen.now;
+    struct json honoured;
+
+    /* Two levels deeper than the envelope was read. */
+    if (json_parse(&doc, json_text(params), NULL, NULL) < 0 ||
+        !about_stream(c, s, json_get(json_get(json_root(&doc), "_meta"), META_SUBSCRIPTION_ID)))
+        return;
+    honoured = json_get(json_root(&doc), "notifications");
+    s->empty = json_len(honoured) == 0;
+    c->listen.now = s;
+    c->listen.next = NULL;
+    cancel_stream(c, old);
+    settle_waiting(c, json_get(honoured, "resourceSubscriptions"));
+    if (c->listen.stale && !c->closing && client_in(c, CL_READY))
+        open_stream(c);
+}
+
+void client_listen_cancelled(struct client *c, struct json params)
+{
+    struct json id = json_get(params, "requestId");
+    struct listen_stream *streams[] = { c->listen.now, c->listen.next };
+    struct pb_error err;
+
+    fail(&err, PB_E_CLOSED, "the server ended the subscription");
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++)
+        if (about_stream(c, streams[i], id))
+            client_call_fail(client_call_find(c, streams[i]->call), &err, 0);
+}
+
+/* ---- modern: the end of a stream ---- */
+
+static void try_again_later(struct client *c, const struct listen_stream *s)
+{
+    uint64_t wait = MCP_RESUME_MS;
+
+    if (loop_now(c->loop) - s->began >= MCP_STREAM_STEADY_MS)
+        c->listen.tries = 0;
+    for (unsigned i = 0; i < c->listen.tries && wait < MCP_RESUME_MAX_MS; i++)
+        wait *= 2;
+    c->listen.tries++;
+    timer_start(&c->listen.again, wait < MCP_RESUME_MAX_MS ? wait : MCP_RESUME_MAX_MS);
+}
+
+static void never_opened(struct client *c, const struct client_reply *reply)
+{
+    struct pb_error err;
+
+    if (reply->err)
+        err = *reply->err;
+    else
+        fail(&err, PB_E_UNSUPPORTED, "the server has nothing to listen to");
+    c->listen.off = !reply->err || (err.code == PB_E_REMOTE && err.sys == RPC_METHOD_NOT_FOUND);
+    if (c->listen.off)
+        err.code = PB_E_UNSUPPORTED;
+    refuse_waiting(c, &err);
+}
+
+static void stream_ended(void *ctx, const struct client_reply *reply)
+{
+    AUTO_FREE struct listen_stream *s = ctx;
+    struct client *c = s->c;
+    bool opened = c->listen.now == s;
+
+    if (opened)
+        c->listen.now = NULL;
+    if (c->listen.next == s)
+        c->listen.next = NULL;
+    if (s->replaced || c->closing || client_in(c, CL_DEAD))
+        return;
+    if (!opened)
+        never_opened(c, reply);
+    if (c->closing || c->listen.off || s->empty)
+        return;
+    if (c->listen.stale)
+        open_stream(c);
+    else
+        try_again_later(c, s);
+}
+
+/* ---- both eras ---- */
+
+static int write_uri(struct buf *out, struct span uri, struct pb_error *err)
+{
+    struct json_out o = json_out(out);
+
+    if (!uri.n || uri.n > MCP_URI_BYTES_MAX || !utf8_valid(uri))
+        return fail(err, PB_E_INVALID, "this is no URI to subscribe to");
+    json_begin_object(&o, NULL);
+    json_put_span(&o, "uri", uri);
+    json_end(&o);
+    return 0;
+}
+
+/* A legacy answer, and which URI it was about. */
+struct asked {
+    struct client *c;
+    char *uri;
+    bool on;
+    client_reply_fn *fn;
+    void *ctx;
+};
+
+static void on_legacy_answer(void *ctx, const struct client_reply *reply)
+{
+    AUTO_FREE struct asked *a = ctx;
+    AUTO_FREE char *uri = a->uri;
+
+    if (a->on && !reply->err && !map_get(&a->c->listen.uris, span_of(uri)))
+        map_put(&a->c->listen.uris, span_of(uri), NEW(struct subscription));
+    else if (!a->on)
+        forget(a->c, span_of(uri));
+    if (a->fn)
+        a->fn(a->ctx, reply);
+}
+
+static int ask_legacy(struct client *c, bool on, struct span uri, client_reply_fn *fn, void *ctx,
+                      struct pb_error *err)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct client_request_spec spec = {
+        .method = on ? "resources/subscribe" : "resources/unsubscribe",
+        .reply = on_legacy_answer,
+    };
+    struct asked *a;
+    int rc = write_uri(&params, uri, err);
+
+    if (rc < 0)
+        return rc;
+    if (on && c->listen.uris.n >= MCP_SUBSCRIPTIONS_MAX && !map_get(&c->listen.uris, uri))
+        return fail(err, PB_E_LIMIT, "%d resources are watched already", MCP_SUBSCRIPTIONS_MAX);
+    a = NEW(struct asked);
+    *a = (struct asked){ c, mem_dupn(uri.p, uri.n), on, fn, ctx };
+    spec.params = buf_span(&params);
+    spec.ctx = a;
+    rc = client_request(c, &spec, NULL, err);
+    if (rc < 0) {
+        free(a->uri);
+        free(a);
+    }
+    return rc;
+}
+
+static int check_ready(const struct client *c, struct pb_error *err)
+{
+    if (c->closing || !client_in(c, CL_READY))
+        return fail(err, PB_E_CLOSED, "there is no connection to subscribe on");
+    return 0;
+}
+
+int client_subscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
+                     struct pb_error *err)
+{
+    struct client_request_spec spec = { .method = "resources/subscribe", .reply = fn, .ctx = ctx };
+    AUTO_BUF struct buf unused = { 0 };
+    struct subscription *s;
+
+    if (!client_modern(c))
+        return ask_legacy(c, true, uri, fn, ctx, err);
+    if (check_ready(c, err) < 0)
+        return -(int)PB_E_CLOSED;
+    if (write_uri(&unused, uri, err) < 0)
+        return -(int)PB_E_INVALID;
+    s = map_get(&c->listen.uris, uri);
+    if (!s && c->listen.uris.n >= MCP_SUBSCRIPTIONS_MAX)
+        return fail(err, PB_E_LIMIT, "%d resources are watched already", MCP_SUBSCRIPTIONS_MAX);
+    if (!s) {
+        s = NEW(struct subscription);
+        map_put(&c->listen.uris, uri, s);
+    }
+    s->waiting = mem_resize(s->waiting, (s->n_waiting + 1) * sizeof *s->waiting);
+    s->waiting[s->n_waiting++] = client_call_park(c, &spec);
+    s->sent = false;
+    c->listen.off = false;
+    open_stream(c);
+    return 0;
+}
+
+struct ending {
+    struct client *c;
+    uint64_t call;
+};
+
+static void end_parked(void *ctx)
+{
+    AUTO_FREE struct ending *e = ctx;
+    struct client_call *call = client_call_find(e->c, e->call);
+
+    if (call)
+        client_call_finish(call, &(struct client_reply){ .result = SPAN("{}") });
+    client_unref(e->c);
+}
+
+int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
+                       struct pb_error *err)
+{
+    struct client_request_spec spec = { .method = "resources/unsubscribe",
+                                        .reply = fn,
+                                        .ctx = ctx };
+    struct subscription *s;
+    struct ending *e;
+    struct pb_error moot;
+
+    if (!client_modern(c))
+        return ask_legacy(c, false, uri, fn, ctx, err);
+    if (check_ready(c, err) < 0)
+        return -(int)PB_E_CLOSED;
+    s = map_del(&c->listen.uris, uri);
+    if (s) {
+        fail(&moot, PB_E_CANCELLED, "the resource is not watched any more");
+        tell_waiting(c, s, &moot);
+        free(s);
+        open_stream(c);
+    }
+    e = NEW(struct ending);
+    *e = (struct ending){ c, client_call_park(c, &spec) };
+    client_ref(c);
+    loop_defer(c->loop, end_parked, e);
+    return 0;
+}
+
+static void subscribe_anew(struct client *c)
+{
+    struct map_slot *slot;
+    struct pb_error err;
+
+    MAP_FOREACH(slot, &c->listen.uris)
+        if (ask_legacy(c, true, span_make(slot->key, slot->key_n), NULL, NULL, &err) < 0)
+            log_warn("a subscription could not be renewed: %s", err.msg);
+}
+
+void client_listen_again(struct client *c)
+{
+    if (client_modern(c))
+        open_stream(c);
+    else
+        subscribe_anew(c);
+}

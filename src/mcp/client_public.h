@@ -1,0 +1,61 @@
+/* client_public.h - what the files behind pb_client_* share.
+ *
+ *   client_public.c            opening, freeing, what is known about the server
+ *   client_public_calls.c      requests, waiting or not
+ *   client_public_questions.c  questions, which may be answered from any thread */
+#pragma once
+#include "client.h"
+#include <pthread.h>
+
+/* What outlives a client: other threads may hold on to it through questions and cancellations that
+ * are on their way. */
+struct client_gate {
+    pthread_mutex_t lock;
+    unsigned refs;            /* lock */
+    struct pb_loop *loop;     /* lock; NULL: posts lead nowhere any more */
+    struct pb_client *client; /* the loop's thread only; NULL once it is being freed */
+};
+
+struct pb_client {
+    struct client *core; /* NULL once it is being closed */
+    struct pb_loop *loop;
+    bool own_loop;
+    struct client_gate *gate;
+    struct list questions; /* struct pb_question, not answered yet */
+
+    pb_question_fn *on_question;
+    pb_notification_fn *on_notification;
+    pb_closed_fn *on_closed;
+    pb_log_fn *on_stderr;
+    void *ctx;
+
+    struct waiter *waiter; /* of pb_client_open() */
+    pb_opened_fn *opened;  /* of pb_client_start() */
+    void *opened_ctx;
+
+    char *protocol, *server;            /* fixed when it was opened */
+    char *challenge, *challenge_before; /* gate->lock; the one before may still be read */
+};
+
+struct client_gate *gate_new(struct pb_loop *l, struct pb_client *client);
+void gate_ref(struct client_gate *g);
+void gate_unref(struct client_gate *g);
+/* Runs fn on the loop; false when there is no loop any more. [any thread] */
+bool gate_post(struct client_gate *g, loop_fn *fn, void *ctx);
+
+/* The event of the core. */
+void client_public_question(void *ctx, struct client_question *q, uint64_t call_id,
+                            struct span method, struct span params);
+/* On the loop: what is still open leads nowhere from now on. */
+void client_public_forget_questions(struct pb_client *client);
+/* On the loop, after a request failed. */
+void client_public_keep_challenge(struct pb_client *client);
+
+struct pb_result {
+    char *json; /* terminated */
+    size_t n;
+};
+
+struct pb_result *result_new(struct span json);
+/* Appends what a person would read of it. */
+void result_text(struct buf *out, struct span json);

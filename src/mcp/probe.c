@@ -1,0 +1,528 @@
+/* probe.c - from nothing to an open session: which era the server is of, and the handshake.
+ *
+ * A modern server answers server/discover. Everything else is taken for a legacy server and gets
+ * initialize; which error it gave is no evidence, since every code occurs in the wild. Some servers
+ * end when they hear anything before initialize: they are started again. Over HTTP a server that
+ * refuses initialize too is tried as one of the first revision, HTTP+SSE. */
+#include "client_impl.h"
+#include <stdio.h>
+
+static void shake(struct client *c);
+static void on_discovered(void *ctx, const struct client_reply *reply);
+
+static bool wants_legacy(const struct client *c)
+{
+    const struct pb_client_options *o = &c->opts;
+
+    return c->opening.legacy || o->era == PB_ERA_LEGACY || o->transport == PB_TRANSPORT_SSE ||
+           (o->protocol && !version_claims_modern(span_of(o->protocol)));
+}
+
+static bool wants_modern(const struct client *c)
+{
+    const struct pb_client_options *o = &c->opts;
+
+    return o->era == PB_ERA_MODERN || (o->protocol && version_claims_modern(span_of(o->protocol)));
+}
+
+/* What a stdio server said last is often the reason; the first words of it fit. */
+static void add_last_words(const struct client *c, struct pb_error *err)
+{
+    AUTO_BUF struct buf words = { 0 };
+
+    client_last_words(c, &words);
+    if (!words.n || strstr(err->msg, "stderr: "))
+        return;
+    text_make_printable((char *)(uintptr_t)buf_cstr(&words));
+    snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg), "; stderr: %s",
+             words.p);
+}
+
+static void open_failed(struct client *c, const struct pb_error *why)
+{
+    struct pb_error err = *why;
+
+    if (c->opening.first.code && err.code != PB_E_AUTH)
+        err = c->opening.first; /* what the real transport said tells more */
+    if (err.code == PB_E_TIMEOUT || err.code == PB_E_INVALID || err.code == PB_E_REMOTE)
+        add_last_words(c, &err);
+    if (err.code != PB_E_AUTH)
+        fail_in(&err, "handshake");
+    client_die(c, &err);
+}
+
+static void open_now(struct client *c)
+{
+    timer_stop(&c->opening.limit);
+    timer_stop(&c->opening.patience);
+    client_move(c, CL_READY);
+    client_ref(c);
+    if (!c->opening.told) {
+        c->opening.told = true;
+        if (c->events.opened)
+            c->events.opened(c->ctx, NULL);
+    }
+    if (!c->closing && client_in(c, CL_READY)) {
+        client_calls_resume(c);
+        client_listen_again(c);
+    }
+    client_unref(c);
+}
+
+static void on_limit(void *ctx)
+{
+    struct client *c = ctx;
+    struct pb_error err;
+
+    fail(&err, PB_E_TIMEOUT, "the server did not answer within %u ms", c->opts.connect_ms);
+    open_failed(c, &err);
+}
+
+/* ---- the wire ---- */
+
+static wire_open_fn *opener(const struct client *c)
+{
+    const struct pb_client_options *o = &c->opts;
+
+    if (o->server)
+        return wire_memory_open;
+    if (o->command)
+        return wire_stdio_open;
+    return o->transport == PB_TRANSPORT_SSE || c->opening.tried_sse ? wire_sse_open
+                                                                    : wire_http_open;
+}
+
+static int open_wire(struct client *c, struct pb_error *err)
+{
+    int rc = opener(c)(&c->wire, c->loop, &c->opts, &client_wire_events, c, err);
+
+    if (rc < 0)
+        return rc;
+    return c->wire->ready ? client_opening_wire_ready(c, err) : 0;
+}
+
+static void reopen(struct client *c)
+{
+    struct pb_error err;
+
+    client_move(c, CL_OPENING);
+    if (open_wire(c, &err) < 0)
+        open_failed(c, &err);
+}
+
+/* ---- modern ---- */
+
+static int send_probe(struct client *c, struct pb_error *err)
+{
+    struct client_request_spec spec = {
+        .method = "server/discover",
+        .timeout_ms = c->opts.connect_ms,
+        .reply = on_discovered,
+        .ctx = c,
+    };
+    bool patient = c->wire->ops->kind == WIRE_HTTP || wants_modern(c);
+    int rc;
+
+    c->rev = revision_find(span_of(c->opening.version));
+    rc = client_call_new(c, &spec, CALL_IS_SHAKING, &c->opening.call, err);
+    if (rc < 0)
+        return rc;
+    c->opening.probe_id = client_call_find(c, c->opening.call)->wire_id;
+    c->opening.probed = true;
+    /* Over HTTP something always answers; a process may simply not. */
+    if (!patient)
+        timer_start(&c->opening.patience, MCP_PROBE_MS);
+    return 0;
+}
+
+/* The newest modern version of ours in a list of theirs; NULL when there is none. */
+static const char *common_modern(const struct client *c, struct json list)
+{
+    for (const struct revision *r = mcp_revisions; r->date; r++) {
+        if (r->era != ERA_MODERN || (c->opts.protocol && strcmp(r->date, c->opts.protocol) != 0))
+            continue;
+        JSON_FOREACH(v, list)
+            if (json_str_is(v, r->date))
+                return r->date;
+    }
+    return NULL;
+}
+
+static bool lists_legacy(struct json list)
+{
+    for (const struct revision *r = mcp_revisions; r->date; r++) {
+        if (r->era != ERA_LEGACY)
+            continue;
+        JSON_FOREACH(v, list)
+            if (json_str_is(v, r->date))
+                return true;
+    }
+    return false;
+}
+
+static void keep(struct buf *to, struct json v)
+{
+    to->n = 0;
+    buf_add_span(to, json_text(v));
+}
+
+/* False when this is no answer of a modern server. */
+static bool take_discovery(struct client *c, struct span result)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json root, versions;
+    const char *version;
+
+    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 3 }, NULL) < 0)
+        return false;
+    root = json_root(&doc);
+    versions = json_get(root, "supportedVersions");
+    if (!json_is(versions, JSON_ARRAY))
+        return false;
+    version = common_modern(c, versions);
+    if (!version)
+        return false;
+    c->rev = revision_find(span_of(version));
+    keep(&c->server_caps, json_get(root, "capabilities"));
+    keep(&c->server_info, json_get(json_get(root, "_meta"), META_SERVER_INFO));
+    keep(&c->instructions, json_get(root, "instructions"));
+    return true;
+}
+
+/* -32022: the server names what it speaks. A version is tried once more even if it is the one we
+ * claimed, since the refusal says that it is good. */
+static bool retry_version(struct client *c, struct span error)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json list;
+    const char *version;
+    struct pb_error err;
+
+    if (json_parse(&doc, error, NULL, NULL) < 0)
+        return false;
+    list = json_get(json_get(json_root(&doc), "data"), "supported");
+    version = common_modern(c, list);
+    if (!version || c->opening.retried)
+        return false;
+    c->opening.retried = true;
+    c->opening.version = version;
+    client_move(c, CL_PROBING);
+    if (send_probe(c, &err) < 0)
+        open_failed(c, &err);
+    return true;
+}
+
+static void go_legacy(struct client *c, const struct pb_error *why)
+{
+    struct pb_error err;
+
+    if (!wants_modern(c)) {
+        shake(c);
+        return;
+    }
+    fail(&err, PB_E_UNSUPPORTED, "the server does not speak %s: %s", MCP_NEWEST_MODERN, why->msg);
+    open_failed(c, &err);
+}
+
+/* No answer at all, a redirect elsewhere, or a server in trouble. */
+static bool says_nothing_of_era(const struct client *c, int status)
+{
+    return client_over_http(c) && (status == 0 || status / 100 == 3 || status >= 500);
+}
+
+static void discovery_failed(struct client *c, const struct client_reply *reply)
+{
+    const struct pb_error *err = reply->err;
+
+    if (err->code == PB_E_REMOTE && err->sys == RPC_UNSUPPORTED_VERSION &&
+        retry_version(c, reply->error))
+        return;
+    if (err->code == PB_E_AUTH || says_nothing_of_era(c, reply->http_status)) {
+        open_failed(c, err);
+    } else if (wants_modern(c) && err->code == PB_E_REMOTE && err->sys != RPC_UNSUPPORTED_VERSION) {
+        c->rev = revision_find(span_of(c->opening.version));
+        open_now(c); /* we were told what it is; it only cannot describe itself */
+    } else {
+        go_legacy(c, err);
+    }
+}
+
+static bool speaks_legacy(struct span result)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json versions;
+
+    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 2 }, NULL) < 0)
+        return true;
+    versions = json_get(json_root(&doc), "supportedVersions");
+    return !json_is(versions, JSON_ARRAY) || lists_legacy(versions);
+}
+
+static void on_discovered(void *ctx, const struct client_reply *reply)
+{
+    struct client *c = ctx;
+    struct pb_error err;
+
+    timer_stop(&c->opening.patience);
+    if (c->closing || !client_in(c, CL_PROBING))
+        return;
+    if (reply->err) {
+        discovery_failed(c, reply);
+    } else if (take_discovery(c, reply->result)) {
+        open_now(c);
+    } else {
+        fail(&err, PB_E_UNSUPPORTED, "the server speaks none of our versions");
+        if (speaks_legacy(reply->result))
+            go_legacy(c, &err);
+        else
+            open_failed(c, &err);
+    }
+}
+
+static void on_impatience(void *ctx)
+{
+    struct client *c = ctx;
+
+    if (!client_in(c, CL_PROBING))
+        return;
+    log_debug("no answer to server/discover within %d ms, shaking hands the old way", MCP_PROBE_MS);
+    shake(c);
+}
+
+void client_opening_unreadable(struct client *c)
+{
+    if (client_in(c, CL_PROBING) && !wants_modern(c) && !client_over_http(c))
+        shake(c);
+}
+
+void client_opening_late(struct client *c, const struct rpc *rpc, struct blob *bytes)
+{
+    char id[24];
+
+    snprintf(id, sizeof id, "%llu", (unsigned long long)c->opening.probe_id);
+    if (client_in(c, CL_SHAKING) && rpc->kind == RPC_RESPONSE && span_is(rpc->id, id) &&
+        !c->opening.late)
+        c->opening.late = blob_ref(bytes);
+}
+
+/* A slow modern server: our patience ended before it began to read, and now it does not know
+ * initialize. Its answer to the probe has come meanwhile. */
+static bool was_modern_after_all(struct client *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    return c->opening.late && json_parse(&doc, blob_span(c->opening.late), NULL, NULL) == 0 &&
+           take_discovery(c, json_text(json_get(json_root(&doc), "result")));
+}
+
+/* ---- legacy ---- */
+
+static void put_client(struct json_out *o, const struct client *c)
+{
+    json_begin_object(o, "clientInfo");
+    json_put_str(o, "name", c->opts.name);
+    json_put_str(o, "version", c->opts.version);
+    json_end(o);
+}
+
+static int take_welcome(struct client *c, struct span result, struct pb_error *err)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena arena = { 0 };
+    const struct revision *rev;
+    struct json root;
+    struct span version;
+
+    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 1 }, err) < 0)
+        return -(int)PB_E_INVALID;
+    root = json_root(&doc);
+    version = json_str(json_get(root, "protocolVersion"), &arena);
+    rev = revision_find(version);
+    if (!rev || rev->era != ERA_LEGACY)
+        return fail(err, PB_E_UNSUPPORTED, "the server wants to speak '%.*s', which is not known",
+                    (int)(version.n < 40 ? version.n : 40), version.p);
+    if (c->opts.protocol && strcmp(rev->date, c->opts.protocol) != 0)
+        return fail(err, PB_E_UNSUPPORTED, "the server speaks %s, but %s is wanted", rev->date,
+                    c->opts.protocol);
+    c->rev = rev;
+    keep(&c->server_caps, json_get(root, "capabilities"));
+    keep(&c->server_info, json_get(root, "serverInfo"));
+    keep(&c->instructions, json_get(root, "instructions"));
+    return 0;
+}
+
+static void welcomed(struct client *c)
+{
+    if (c->wire->ops->listen)
+        c->wire->ops->listen(c->wire);
+    open_now(c);
+}
+
+/* Requests must not overtake it: strict servers refuse them before it. */
+static void say_initialized(struct client *c)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct wire_out out = { .method = "notifications/initialized" };
+    struct pb_error err;
+
+    rpc_write_request(&text, SPAN(""), out.method, SPAN(""));
+    out.text = buf_span(&text);
+    if (c->wire->ops->acks)
+        out.id = c->opening.hello = ++c->next_id;
+    if (c->wire->ops->settle)
+        c->wire->ops->settle(c->wire, c->rev);
+    if (c->wire->ops->send(c->wire, &out, &err) < 0)
+        open_failed(c, &err);
+    else if (!out.id)
+        welcomed(c);
+}
+
+void client_opening_delivered(struct client *c, uint64_t id)
+{
+    if (!id || id != c->opening.hello || c->closing || client_in(c, CL_DEAD))
+        return;
+    c->opening.hello = 0;
+    welcomed(c);
+}
+
+static bool try_old_sse(struct client *c, const struct client_reply *reply)
+{
+    int status = reply->http_status;
+
+    if (!client_over_http(c) || c->opts.transport == PB_TRANSPORT_HTTP ||
+        client_in(c, CL_RESHAKING) || (status != 400 && status != 404 && status != 405))
+        return false;
+    c->opening.first = *reply->err;
+    c->opening.tried_sse = c->opening.legacy = true;
+    client_drop_wire(c);
+    reopen(c);
+    return true;
+}
+
+static void on_initialized(void *ctx, const struct client_reply *reply)
+{
+    struct client *c = ctx;
+    struct pb_error err;
+
+    if (c->closing || (!client_in(c, CL_SHAKING) && !client_in(c, CL_RESHAKING)))
+        return;
+    if (reply->err) {
+        if (was_modern_after_all(c))
+            open_now(c);
+        else if (!try_old_sse(c, reply))
+            open_failed(c, reply->err);
+        return;
+    }
+    if (take_welcome(c, reply->result, &err) < 0)
+        open_failed(c, &err);
+    else
+        say_initialized(c);
+}
+
+static int send_initialize(struct client *c, struct pb_error *err)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct client_request_spec spec = {
+        .method = "initialize",
+        .timeout_ms = c->opts.connect_ms,
+        .reply = on_initialized,
+        .ctx = c,
+    };
+
+    if (!client_in(c, CL_RESHAKING))
+        c->rev = NULL;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "protocolVersion", c->opts.protocol ? c->opts.protocol : MCP_NEWEST_LEGACY);
+    json_put_raw(&o, "capabilities", span_of(c->caps));
+    put_client(&o, c);
+    json_end(&o);
+    spec.params = buf_span(&params);
+    return client_call_new(c, &spec, CALL_IS_SHAKING, &c->opening.call, err);
+}
+
+/* From a probe that led to nothing. */
+static void shake(struct client *c)
+{
+    struct client_call *probe = client_call_find(c, c->opening.call);
+    struct pb_error err;
+
+    timer_stop(&c->opening.patience);
+    client_move(c, CL_SHAKING);
+    if (probe) {
+        probe->spec.reply = NULL;
+        client_call_finish(probe, NULL);
+    }
+    if (send_initialize(c, &err) < 0)
+        open_failed(c, &err);
+}
+
+/* ---- from outside ---- */
+
+int client_opening_begin(struct client *c, struct pb_error *err)
+{
+    struct opening *o = &c->opening;
+    int rc;
+
+    o->version = c->opts.protocol && version_claims_modern(span_of(c->opts.protocol))
+                     ? c->opts.protocol
+                     : MCP_NEWEST_MODERN;
+    timer_init(&o->limit, c->loop, on_limit, c);
+    timer_init(&o->patience, c->loop, on_impatience, c);
+    rc = open_wire(c, err);
+    if (rc == 0)
+        timer_start(&o->limit, c->opts.connect_ms);
+    return rc;
+}
+
+int client_opening_wire_ready(struct client *c, struct pb_error *err)
+{
+    if (wants_legacy(c)) {
+        client_move(c, CL_SHAKING);
+        return send_initialize(c, err);
+    }
+    client_move(c, CL_PROBING);
+    return send_probe(c, err);
+}
+
+/* The first loss of a process that was probed says nothing about the server. */
+bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault)
+{
+    struct opening *o = &c->opening;
+    struct client_call *call = client_call_find(c, o->call);
+
+    if (c->wire->ops->kind == WIRE_STDIO && o->probed && !o->respawned && !wants_modern(c)) {
+        o->respawned = o->legacy = true;
+        timer_stop(&o->patience);
+        if (call) {
+            call->spec.reply = NULL;
+            client_call_finish(call, NULL);
+        }
+        client_drop_wire(c);
+        reopen(c);
+    } else {
+        open_failed(c, &fault->err);
+    }
+    return true;
+}
+
+void client_opening_again(struct client *c)
+{
+    struct pb_error err;
+
+    log_info("the server has forgotten the session, shaking hands again");
+    client_move(c, CL_RESHAKING);
+    client_questions_forget(c, NULL);
+    if (c->wire->ops->reset)
+        c->wire->ops->reset(c->wire);
+    timer_start(&c->opening.limit, c->opts.connect_ms);
+    if (send_initialize(c, &err) < 0)
+        open_failed(c, &err);
+}
+
+void client_opening_stop(struct client *c)
+{
+    timer_stop(&c->opening.limit);
+    timer_stop(&c->opening.patience);
+    timer_stop(&c->listen.again);
+}

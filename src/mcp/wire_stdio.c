@@ -1,0 +1,245 @@
+/* wire_stdio.c - messages as lines to and from a child process. */
+#include "wire.h"
+#include <stdio.h>
+
+struct stdio_wire {
+    struct wire wire;
+    struct child *child;
+    struct lines lines;
+    int lines_in_turn;
+    bool over;     /* closed was told, or is about to be */
+    bool leaving;  /* closing: its input has ended, and it may end by itself */
+    bool resuming; /* a deferred resume is on its way */
+    bool gone;     /* only the deferred resume still holds it */
+    struct timer patience;
+    loop_fn *closed;
+    void *closed_ctx;
+};
+
+static struct stdio_wire *of(struct wire *w) { return CONTAINER_OF(w, struct stdio_wire, wire); }
+
+static void free_wire(struct stdio_wire *s)
+{
+    if (s->resuming) {
+        s->gone = true;
+        return;
+    }
+    lines_done(&s->lines);
+    free(s);
+}
+
+static void on_patience_over(void *ctx);
+
+/* ---- reading ---- */
+
+static void resume(void *ctx)
+{
+    struct stdio_wire *s = ctx;
+
+    s->resuming = false;
+    if (s->gone) {
+        free_wire(s);
+        return;
+    }
+    if (s->leaving)
+        return;
+    s->lines_in_turn = 0;
+    lines_resume(&s->lines);
+    if (!lines_stopped(&s->lines) && !s->leaving)
+        stream_read(child_out(s->child), true);
+}
+
+/* One chatty server must not starve the rest. */
+static bool go_on(struct stdio_wire *s)
+{
+    if (s->leaving || s->over)
+        return false;
+    if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
+        return true;
+    if (!s->resuming) {
+        s->resuming = true;
+        stream_read(child_out(s->child), false);
+        loop_defer(s->wire.loop, resume, s);
+    }
+    return false;
+}
+
+static bool on_line(void *ctx, struct span line)
+{
+    struct stdio_wire *s = ctx;
+    AUTO(blob) struct blob *bytes = NULL;
+
+    if (s->leaving || s->over)
+        return false;
+    bytes = blob_new(line);
+    s->wire.events->message(s->wire.ctx, bytes, 0, 0);
+    return go_on(s);
+}
+
+static bool on_oversize(void *ctx, struct span head, uint64_t total)
+{
+    struct stdio_wire *s = ctx;
+
+    if (s->leaving || s->over)
+        return false;
+    s->wire.events->oversize(s->wire.ctx, head, total);
+    return go_on(s);
+}
+
+static const struct lines_events line_events = { on_line, on_oversize };
+
+static void on_data(void *ctx, struct span bytes)
+{
+    struct stdio_wire *s = ctx;
+
+    if (s->leaving)
+        return;
+    s->lines_in_turn = 0;
+    lines_feed(&s->lines, bytes);
+}
+
+static void on_err_line(void *ctx, struct span line)
+{
+    struct stdio_wire *s = ctx;
+
+    if (!s->leaving)
+        s->wire.events->stderr_line(s->wire.ctx, line);
+}
+
+/* The end of a server explains itself best by what it wrote last. */
+static void on_exited(void *ctx, int status, int signal)
+{
+    struct stdio_wire *s = ctx;
+    AUTO_BUF struct buf words = { 0 };
+    struct wire_fault fault = { 0 };
+    char how[80];
+
+    (void)status;
+    (void)signal;
+    if (s->leaving) {
+        on_patience_over(s);
+        return;
+    }
+    while (lines_stopped(&s->lines) && !s->over && !s->leaving) {
+        s->lines_in_turn = 0; /* nothing more comes: hand on what is left */
+        lines_resume(&s->lines);
+    }
+    if (!s->leaving)
+        lines_end(&s->lines);
+    if (s->leaving || s->over)
+        return;
+    s->over = true;
+    child_describe(s->child, how, sizeof how);
+    child_last_words(s->child, &words);
+    fail(&fault.err, PB_E_CLOSED, "the server %s%s%s", how, words.n ? "; stderr: " : "",
+         words.n ? buf_cstr(&words) : "");
+    text_make_printable(fault.err.msg);
+    s->wire.events->closed(s->wire.ctx, &fault);
+}
+
+/* ---- writing ---- */
+
+static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error *err)
+{
+    struct stdio_wire *s = of(w);
+    struct stream *in = child_in(s->child);
+    const struct span parts[] = { m->text, SPAN("\n") };
+    size_t queued = stream_queued(in);
+
+    if (s->over || s->leaving)
+        return fail(err, PB_E_CLOSED, "the server has ended");
+    /* Cancellations and answers are small and let the server go on: they may always pass. */
+    if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
+        return fail(err, PB_E_BUSY, "the server does not read its input; %zu bytes are waiting",
+                    queued);
+    return stream_write(in, parts, ARRAY_LEN(parts), err);
+}
+
+/* ---- life ---- */
+
+static void on_child_closed(void *ctx)
+{
+    struct stdio_wire *s = ctx;
+    loop_fn *fn = s->closed;
+    void *fn_ctx = s->closed_ctx;
+
+    free_wire(s);
+    if (fn)
+        fn(fn_ctx);
+}
+
+/* The whole stop takes no longer than one grace time. */
+static void on_patience_over(void *ctx)
+{
+    struct stdio_wire *s = ctx;
+
+    timer_stop(&s->patience);
+    child_stop(s->child, CHILD_STOP_MS - MCP_STDIN_CLOSED_MS);
+    child_close(TAKE(s->child), on_child_closed, s);
+}
+
+/* First only the end of input, as the protocol wants it: a server that heeds it can put its house
+ * in order, which SIGTERM would not let it. */
+static void stdio_close(struct wire *w, loop_fn *fn, void *ctx)
+{
+    struct stdio_wire *s = of(w);
+
+    s->closed = fn;
+    s->closed_ctx = ctx;
+    s->leaving = true;
+    if (s->over) {
+        on_patience_over(s);
+        return;
+    }
+    stream_read(child_out(s->child), true); /* a full pipe must not keep it from ending */
+    stream_shutdown(child_in(s->child), MCP_STDIN_CLOSED_MS, NULL, NULL);
+    timer_start(&s->patience, MCP_STDIN_CLOSED_MS);
+}
+
+static pid_t stdio_pid(const struct wire *w)
+{
+    const struct stdio_wire *s = CONTAINER_OF((struct wire *)(uintptr_t)w, struct stdio_wire, wire);
+
+    return child_pid(s->child);
+}
+
+static void stdio_last_words(const struct wire *w, struct buf *out)
+{
+    const struct stdio_wire *s = CONTAINER_OF((struct wire *)(uintptr_t)w, struct stdio_wire, wire);
+
+    child_last_words(s->child, out);
+}
+
+static const struct wire_ops stdio_ops = {
+    .kind = WIRE_STDIO,
+    .send = stdio_send,
+    .pid = stdio_pid,
+    .last_words = stdio_last_words,
+    .close = stdio_close,
+};
+
+int wire_stdio_open(struct wire **out, struct pb_loop *l, const struct pb_client_options *opts,
+                    const struct wire_events *events, void *ctx, struct pb_error *err)
+{
+    static const struct child_events child_events = {
+        .out = { .data = on_data },
+        .err_line = on_err_line,
+        .exited = on_exited,
+    };
+    const struct child_spec spec = {
+        .command = opts->command, .args = opts->args, .env = opts->env, .cwd = opts->cwd
+    };
+    struct stdio_wire *s = NEW(struct stdio_wire);
+    int rc;
+
+    s->wire = (struct wire){ &stdio_ops, events, ctx, l, opts, true };
+    timer_init(&s->patience, l, on_patience_over, s);
+    lines_init(&s->lines, opts->max_message_bytes, &line_events, s);
+    rc = child_spawn(&s->child, l, &spec, &child_events, s, err);
+    if (rc < 0) {
+        free_wire(s);
+        return rc;
+    }
+    *out = &s->wire;
+    return 0;
+}
