@@ -131,6 +131,8 @@ static void on_tick(uv_timer_t *t)
     struct pb_loop *l = t->data;
 
     l->armed = 0;
+    /* libuv runs timers before it polls, too: it must not sleep on what they may have begun. */
+    uv_stop(&l->uv);
     timers_fire(l);
 }
 

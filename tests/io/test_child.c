@@ -540,7 +540,7 @@ TEST(one_of_the_group_that_holds_stdout_delays_the_end_by_a_moment_only)
     TURN_UNTIL(&s, s.exits);
     CHECK_INT(s.status, 5);
     CHECK(s.eof_first);
-    CHECK(is_dead(left));
+    await_death(left);
     end(&s);
 }
 
