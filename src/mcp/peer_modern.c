@@ -154,7 +154,7 @@ static bool check_param_headers(struct request *r, const struct http_facts *fact
         return true;
     schema = s->provider->tool_schema(s->provider_ctx,
                                       json_str(json_get(r->params, "name"), &r->message->arena));
-    if (!schema.n || !may_mirror(schema))
+    if (!schema.p || !schema.n || !may_mirror(schema))
         return true;
     if (header_params_read(&params, schema, NULL) < 0)
         return true; /* annotations that break the rules bind nobody */

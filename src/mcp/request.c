@@ -101,9 +101,19 @@ static void finish(struct request *r)
     loop_free_later(r->server->loop, r, request_free);
 }
 
+/* Where the answer is written. Questions end first: after the answer its stream may be closed, and
+ * what tells of their end is written to the same place. */
+static struct buf *begin_answer(struct request *r)
+{
+    struct buf *out = &r->server->out;
+
+    questions_drop(r);
+    out->n = 0;
+    return out;
+}
+
 static void respond(struct request *r, const struct span *parts, size_t n)
 {
-    questions_drop(r); /* first: after the answer its stream may be closed */
     r->answered = true;
     r->peer->ops->send(r->peer->transport, r, SEND_RESPONSE, parts, n);
     finish(r);
@@ -111,14 +121,14 @@ static void respond(struct request *r, const struct span *parts, size_t n)
 
 void request_reply_parts(struct request *r, const struct span *parts, size_t n)
 {
-    struct buf *out = &r->server->out;
     struct span inline_parts[PARTS_INLINE], *all = inline_parts;
+    struct buf *out;
 
     if (r->over)
         return;
     if (n + 2 > PARTS_INLINE)
         all = mem_alloc((n + 2) * sizeof *all);
-    out->n = 0;
+    out = begin_answer(r);
     rpc_write_result_head(out, r->id);
     all[0] = buf_span(out);
     memcpy(all + 1, parts, n * sizeof *parts);
@@ -155,8 +165,8 @@ static void reply_modern(struct request *r, struct span result)
 {
     static const struct json_opts shallow = { .keep_depth = 1 };
     struct pb_server *s = r->server;
-    struct buf *out = &s->out;
     struct span meta, parts[5];
+    struct buf *out;
     bool typed, comma;
     size_t cut, second;
 
@@ -172,7 +182,7 @@ static void reply_modern(struct request *r, struct span result)
     comma = is_filled(result);
     cut = 1;
 
-    out->n = 0;
+    out = begin_answer(r);
     rpc_write_result_head(out, r->id);
     buf_byte(out, '{');
     if (!typed) /* always followed by something: our _meta, or the one that is there */
@@ -241,12 +251,11 @@ static struct span error_id(const struct request *r)
 static void PRINTF(4, 0)
     fail_text(struct request *r, int code, struct span data, const char *fmt, va_list ap)
 {
-    struct buf *out = &r->server->out;
+    struct buf *out = begin_answer(r);
     char text[MCP_ERROR_TEXT_MAX];
     struct span whole;
 
     vsnprintf(text, sizeof text, fmt, ap);
-    out->n = 0;
     rpc_write_error(out, error_id(r), code, span_of(text), data);
     whole = buf_span(out);
     respond(r, &whole, 1);

@@ -55,6 +55,8 @@ static void read_answer(struct rpc *out, struct json v)
 {
     out->result = json_get(v, "result");
     out->error = json_get(v, "error");
+    if (json_is(out->error, JSON_NULL) && !json_is(out->result, JSON_NONE))
+        out->error = (struct json){ 0 }; /* JSON-RPC 1.0 wrote both, and some still do */
     if (json_is(out->result, JSON_NONE) == json_is(out->error, JSON_NONE)) {
         invalid(out, RPC_INVALID_REQUEST, "a message needs a method, a result or an error");
         return;
@@ -111,7 +113,8 @@ static struct span value_end(struct span s)
     }
     while (n < s.n && ((s.p[n] >= '0' && s.p[n] <= '9') || s.p[n] == '-'))
         n++;
-    return n < s.n ? span_make(s.p, n) : SPAN("");
+    /* It must be seen to end: 12 may go on behind the cut, 1.5 is no id. */
+    return n < s.n && strchr(",} \t\r\n", s.p[n]) && s.p[n] ? span_make(s.p, n) : SPAN("");
 }
 
 static bool is_id(struct span text)
