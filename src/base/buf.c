@@ -15,7 +15,7 @@ char *buf_reserve(struct buf *b, size_t more)
 {
     size_t need = b->n + more;
 
-    if (need > b->cap) {
+    if (need > b->cap || !b->p) {
         size_t cap = b->cap ? b->cap : BUF_MIN;
 
         while (cap < need)

@@ -29,20 +29,31 @@ struct clock *clock_real(void)
     return &real;
 }
 
+/* The years 0000 to 9999; what lies outside has no place in 24 characters. */
+#define ISO_FIRST_MS INT64_C(-62167219200000)
+#define ISO_LAST_MS  INT64_C(253402300799999)
+
 void clock_iso(int64_t wall_ms, char out[static CLOCK_ISO_CHARS + 1])
 {
-    time_t s = (time_t)(wall_ms / 1000);
-    int ms = (int)(wall_ms % 1000);
+    time_t s;
+    int ms;
     struct tm tm;
-    char day[24];
+    char day[72]; /* what the compiler thinks six numbers may need */
 
+    if (wall_ms < ISO_FIRST_MS)
+        wall_ms = ISO_FIRST_MS;
+    if (wall_ms > ISO_LAST_MS)
+        wall_ms = ISO_LAST_MS;
+    s = (time_t)(wall_ms / 1000);
+    ms = (int)(wall_ms % 1000);
     if (ms < 0) {
         ms += 1000;
         s--;
     }
     gmtime_r(&s, &tm);
-    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out, CLOCK_ISO_CHARS + 1, "%.19s.%03dZ", day, ms % 1000);
+    snprintf(day, sizeof day, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1,
+             tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    snprintf(out, CLOCK_ISO_CHARS + 1, "%.19s.%03dZ", day, ms);
 }
 
 static uint64_t manual_now(struct clock *c) { return ((struct manual_clock *)c)->now; }

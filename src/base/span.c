@@ -1,9 +1,15 @@
 #include "span.h"
-#include <strings.h>
 
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+/* Not strncasecmp(): in a Turkish locale "I" and "i" are different letters to it. */
 bool span_is_nocase(struct span a, const char *s)
 {
-    return strlen(s) == a.n && strncasecmp(a.p, s, a.n) == 0;
+    size_t i = 0;
+
+    while (i < a.n && s[i] && lower(a.p[i]) == lower(s[i]))
+        i++;
+    return i == a.n && !s[i];
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

@@ -63,7 +63,14 @@ void utf8_append(struct buf *out, uint32_t c)
 
 void text_make_printable(char *s)
 {
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+        if (c < 0x20 || c == 0x7f) {
             *s = '?';
+        } else if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
+            s[0] = s[1] = '?'; /* U+0080 to U+009F: U+009B begins an escape sequence too */
+            s++;
+        }
+    }
 }

@@ -1,0 +1,62 @@
+#include "base/base.h"
+#include "tap.h"
+
+TEST(spans_compare_by_their_bytes)
+{
+    struct span none = { 0 };
+
+    CHECK(span_eq(none, SPAN("")));
+    CHECK(span_eq(SPAN("a\0b"), SPAN("a\0b")));
+    CHECK(!span_eq(SPAN("a\0b"), SPAN("a\0c")));
+    CHECK(!span_eq(SPAN("a"), SPAN("ab")));
+    CHECK(span_is(SPAN("abc"), "abc"));
+    CHECK(!span_is(SPAN("abc"), "ab"));
+    CHECK(span_is(none, ""));
+    CHECK_INT(span_of(NULL).n, 0);
+    CHECK(span_cmp(SPAN("a"), SPAN("b")) < 0);
+    CHECK(span_cmp(SPAN("a"), SPAN("ab")) < 0);
+    CHECK(span_cmp(SPAN("b"), SPAN("ab")) > 0);
+    CHECK(span_cmp(SPAN("\x7f"), SPAN("\x80")) < 0);
+    CHECK_INT(span_cmp(none, SPAN("")), 0);
+}
+
+TEST(spans_are_cut)
+{
+    struct span none = { 0 };
+
+    CHECK(span_starts(SPAN("abc"), "ab"));
+    CHECK(span_starts(SPAN("abc"), ""));
+    CHECK(!span_starts(SPAN("a"), "ab"));
+    CHECK(span_starts(none, ""));
+    CHECK_SPAN(span_from(SPAN("abc"), 1), "bc");
+    CHECK_INT(span_from(none, 0).n, 0);
+    CHECK(span_end(none) == NULL);
+    CHECK_INT(span_end(SPAN("abc"))[-1], 'c');
+}
+
+TEST(white_space_is_trimmed_at_both_ends)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        { "", "" },           { " \t\r\n ", "" },   { "a", "a" },
+        { "  a b\t", "a b" }, { "\r\nx\r\n", "x" }, { "\va\f", "\va\f" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        CHECK_SPAN(span_trim(span_of(cases[i].text)), cases[i].want);
+    CHECK_INT(span_trim((struct span){ 0 }).n, 0);
+}
+
+TEST(ascii_case_is_ignored_and_nothing_else)
+{
+    CHECK(span_is_nocase(SPAN("Content-ID"), "content-id"));
+    CHECK(span_is_nocase(SPAN("content-id"), "CONTENT-ID"));
+    CHECK(span_is_nocase((struct span){ 0 }, ""));
+    CHECK(!span_is_nocase(SPAN("a"), "ab"));
+    CHECK(!span_is_nocase(SPAN("ab"), "a"));
+    CHECK(!span_is_nocase(SPAN("a\0"), "a"));
+    CHECK(!span_is_nocase(SPAN("["), "{"));
+    CHECK(!span_is_nocase(SPAN("@"), "`"));
+    CHECK(!span_is_nocase(SPAN("\xc3\x84"), "\xc3\xa4"));
+}

@@ -1,0 +1,81 @@
+#include "base/base.h"
+#include "tap.h"
+
+/* The definition, slowly: decode by the bit pattern, then refuse what has a shorter form, is a
+ * surrogate or lies past U+10FFFF. */
+static size_t slow_length(const uint8_t *p, size_t n)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t len = p[0] < 0x80             ? 1
+                 : (p[0] & 0xE0) == 0xC0 ? 2
+                 : (p[0] & 0xF0) == 0xE0 ? 3
+                 : (p[0] & 0xF8) == 0xF0 ? 4
+                                         : 0;
+    uint32_t c;
+
+    if (len < 2)
+        return len;
+    if (n < len)
+        return 0;
+    c = p[0] & (0x7Fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3F);
+    }
+    return c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF) ? 0 : len;
+}
+
+TEST(lengths_follow_the_definition_for_every_start)
+{
+    static const uint8_t tails[] = { 0x00, 0x41, 0x7f, 0x80, 0xbf, 0xc0, 0xff };
+
+    for (unsigned a = 0; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++)
+            for (size_t c = 0; c < ARRAY_LEN(tails); c++)
+                for (size_t d = 0; d < ARRAY_LEN(tails); d++) {
+                    uint8_t s[] = { (uint8_t)a, (uint8_t)b, tails[c], tails[d] };
+
+                    for (size_t n = 1; n <= 4; n++)
+                        if (utf8_length(s, s + n) != slow_length(s, n))
+                            TAP_FAIL("%02x %02x %02x %02x of %zu", s[0], s[1], s[2], s[3], n);
+                }
+}
+
+TEST(every_code_point_is_written_as_valid_utf_8)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        bool surrogate = c >= 0xD800 && c <= 0xDFFF;
+
+        b.n = 0;
+        utf8_append(&b, c);
+        CHECK_INT(b.n, surrogate ? 3 : c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
+        CHECK_INT(slow_length((const uint8_t *)b.p, b.n), b.n);
+        if (surrogate)
+            CHECK(memcmp(b.p, "\xef\xbf\xbd", 3) == 0);
+    }
+    b.n = 0;
+    utf8_append(&b, 0x110000);
+    utf8_append(&b, UINT32_MAX);
+    CHECK_SPAN(buf_span(&b), "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(texts_are_valid_as_a_whole_or_not_at_all)
+{
+    CHECK(utf8_valid((struct span){ 0 }));
+    CHECK(utf8_valid(SPAN("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\0z")));
+    CHECK(!utf8_valid(SPAN("a\xc3")));
+    CHECK(!utf8_valid(SPAN("\xff")));
+    CHECK(!utf8_valid(SPAN("\xed\xa0\x80")));
+}
+
+TEST(control_characters_become_question_marks)
+{
+    char text[] = "a\033[31m\r\n\x7f\t\xc2\x9b"
+                  "2J\xc2\xa0\xc3\xa4\xc2";
+
+    text_make_printable(text);
+    CHECK_STR(text, "a?[31m??????2J\xc2\xa0\xc3\xa4\xc2");
+}
