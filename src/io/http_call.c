@@ -303,7 +303,7 @@ static int begin(struct http_call *call)
     return fail(&call->err, PB_E_SYSTEM, "%s: %s", call->origin, c->api->multi_strerror(code));
 }
 
-int call_start(struct http_call *call)
+static int call_start(struct http_call *call)
 {
     call->easy = call->client->api->easy_init();
     if (!call->easy)

@@ -67,7 +67,6 @@ void client_later(struct http_call *call);
 
 /* http_call.c */
 void call_init(struct http_call *call);
-MUST_CHECK int call_start(struct http_call *call);
 /* What client_later() was for; may free the call. */
 void call_go_on(struct http_call *call);
 /* libcurl is done with it; may free the call. */
