@@ -20,6 +20,8 @@ struct peer *peer_new(struct pb_server *server, enum peer_kind kind, const struc
         p->era = ERA_LEGACY;
     list_init(&p->requests);
     list_init(&p->questions);
+    if (list_empty(&server->peers))
+        inbox_forget_lists(&server->inbox);
     list_append(&server->peers, &p->in_server);
     if (kind == PEER_STATELESS) {
         p->era = ERA_MODERN;

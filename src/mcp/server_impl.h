@@ -91,4 +91,6 @@ bool server_is_over(struct pb_server *s);
 /* server_tell.c */
 void inbox_init(struct inbox *in);
 void inbox_done(struct inbox *in);
+/* Nobody has seen the lists yet that changed. */
+void inbox_forget_lists(struct inbox *in);
 bool inbox_posted(struct inbox *in);

@@ -53,6 +53,13 @@ bool inbox_posted(struct inbox *in)
     return posted;
 }
 
+void inbox_forget_lists(struct inbox *in)
+{
+    pthread_mutex_lock(&in->mu);
+    in->lists = 0;
+    pthread_mutex_unlock(&in->mu);
+}
+
 /* ---- on the loop -------------------------------------------------------------------------- */
 
 /* To sessions that have shaken hands; `wants` may be NULL. */
