@@ -273,8 +273,10 @@ static void reopen_terminal(struct stream *s)
 {
     char path[32];
     int flags = fcntl(s->fd, F_GETFL);
-    int fd;
+    int fd, number;
 
+    if (ioctl(s->fd, TIOCGPTN, &number) == 0)
+        return; /* a master: opening it again would make another terminal */
     snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
     fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
