@@ -1,7 +1,7 @@
 /* client_receive.c - what a server sends, sorted. Results are not looked into further than their
  * first level, so that a large one costs one scan. */
 #include "client_impl.h"
-#include <stdio.h>
+#include "header_list.h"
 
 static const struct json_opts envelope_opts = { .keep_depth = 2, .unique_depth = 2 };
 
@@ -19,8 +19,7 @@ void client_send_text(struct client *c, struct span text)
 int client_notify(struct client *c, const char *method, struct span params, struct pb_error *err)
 {
     AUTO_BUF struct buf text = { 0 };
-    char version[64];
-    const char *const headers[] = { version, NULL };
+    AUTO_HEADERS struct header_list headers = { 0 };
     struct wire_out out = { .method = method };
     int rc = client_call_params_check(params, err);
 
@@ -32,8 +31,9 @@ int client_notify(struct client *c, const char *method, struct span params, stru
     out.text = buf_span(&text);
     out.modern = client_modern(c);
     if (out.modern) {
-        snprintf(version, sizeof version, "MCP-Protocol-Version: %s", c->rev->date);
-        out.headers = headers;
+        header_list_put(&headers, "MCP-Protocol-Version", c->rev->date);
+        header_list_put(&headers, "Mcp-Method", method);
+        out.headers = headers.lines;
     }
     return c->wire->ops->send(c->wire, &out, err);
 }

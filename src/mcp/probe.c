@@ -170,7 +170,7 @@ static void keep(struct buf *to, struct json v)
 static bool take_discovery(struct client *c, struct span result)
 {
     AUTO_JSON struct json_doc doc = { 0 };
-    struct json root, versions;
+    struct json root, versions, info;
     const char *version;
 
     if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 3 }, NULL) < 0)
@@ -184,7 +184,9 @@ static bool take_discovery(struct client *c, struct span result)
         return false;
     c->rev = revision_find(span_of(version));
     keep(&c->server_caps, json_get(root, "capabilities"));
-    keep(&c->server_info, json_get(json_get(root, "_meta"), META_SERVER_INFO));
+    info = json_get(json_get(root, "_meta"), META_SERVER_INFO);
+    /* where drafts of the revision had it */
+    keep(&c->server_info, json_is(info, JSON_NONE) ? json_get(root, "serverInfo") : info);
     keep(&c->instructions, json_get(root, "instructions"));
     return true;
 }

@@ -28,7 +28,7 @@ static void free_wire(struct stdio_wire *s)
     free(s);
 }
 
-static void on_patience_over(void *ctx);
+static void end_child(struct stdio_wire *s);
 
 /* ---- reading ---- */
 
@@ -116,8 +116,9 @@ static void on_exited(void *ctx, int status, int signal)
 
     (void)status;
     (void)signal;
+    timer_stop(&s->patience);
     if (s->leaving) {
-        on_patience_over(s);
+        end_child(s);
         return;
     }
     while (lines_stopped(&s->lines) && !s->over && !s->leaving) {
@@ -145,6 +146,7 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
     struct stream *in = child_in(s->child);
     const struct span parts[] = { m->text, SPAN("\n") };
     size_t queued = stream_queued(in);
+    int rc;
 
     if (s->over || s->leaving)
         return fail(err, PB_E_CLOSED, "the server has ended");
@@ -152,7 +154,13 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
     if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
         return fail(err, PB_E_BUSY, "the server does not read its input; %zu bytes are waiting",
                     queued);
-    return stream_write(in, parts, ARRAY_LEN(parts), err);
+    rc = stream_write(in, parts, ARRAY_LEN(parts), err);
+    if (rc != -(int)PB_E_CLOSED)
+        return rc;
+    /* It has ended, most likely, and how it did tells more: that is about to be known. */
+    if (!timer_running(&s->patience))
+        timer_start(&s->patience, MCP_STDIN_CLOSED_MS);
+    return 0;
 }
 
 /* ---- life ---- */
@@ -169,13 +177,28 @@ static void on_child_closed(void *ctx)
 }
 
 /* The whole stop takes no longer than one grace time. */
-static void on_patience_over(void *ctx)
+static void end_child(struct stdio_wire *s)
 {
-    struct stdio_wire *s = ctx;
-
     timer_stop(&s->patience);
     child_stop(s->child, CHILD_STOP_MS - MCP_STDIN_CLOSED_MS);
     child_close(TAKE(s->child), on_child_closed, s);
+}
+
+/* Closing: it did not heed the end of its input. Else: it closed its input, but did not end. */
+static void on_patience_over(void *ctx)
+{
+    struct stdio_wire *s = ctx;
+    struct wire_fault fault = { 0 };
+
+    if (s->leaving) {
+        end_child(s);
+        return;
+    }
+    if (s->over)
+        return;
+    s->over = true;
+    fail(&fault.err, PB_E_CLOSED, "the server has closed its input");
+    s->wire.events->closed(s->wire.ctx, &fault);
 }
 
 /* First only the end of input, as the protocol wants it: a server that heeds it can put its house
@@ -188,7 +211,7 @@ static void stdio_close(struct wire *w, loop_fn *fn, void *ctx)
     s->closed_ctx = ctx;
     s->leaving = true;
     if (s->over) {
-        on_patience_over(s);
+        end_child(s);
         return;
     }
     stream_read(child_out(s->child), true); /* a full pipe must not keep it from ending */
