@@ -37,6 +37,8 @@ static int check_name(struct span name, struct pb_error *err)
 {
     if (name.n == 0)
         return fail(err, PB_E_INVALID, "a URI template variable without a name");
+    if (name.p[0] == '.') /* an operator that we do not know */
+        return fail(err, PB_E_INVALID, "{.x} in a URI template is not understood");
     for (size_t i = 0; i < name.n; i++)
         if (!is_name_char(name.p[i]))
             return fail(err, PB_E_INVALID, "URI template variable '%.*s' is not understood",
