@@ -1,19 +1,12 @@
 #include "loop_impl.h"
 #include "spawn.h"
 #include "stream_impl.h"
+#include "words.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-
-/* One line of stderr as it comes in, and the last ones before it. */
-struct words {
-    struct buf line;
-    bool cut; /* the rest of this line is dropped */
-    struct buf kept[CHILD_STDERR_KEEP];
-    size_t count; /* lines kept ever; the newest is kept[(count - 1) % CHILD_STDERR_KEEP] */
-};
 
 struct child {
     struct pb_loop *loop;
@@ -43,39 +36,17 @@ struct child {
 static void try_tell(struct child *c);
 static void finish_close(struct child *c);
 
-static void keep_line(struct child *c)
+static void on_err_line(void *ctx, struct span line)
 {
-    struct words *w = &c->words;
-    struct buf *slot = &w->kept[w->count++ % CHILD_STDERR_KEEP];
+    struct child *c = ctx;
 
-    if (w->line.n && w->line.p[w->line.n - 1] == '\r')
-        w->line.n--;
-    slot->n = 0;
-    buf_add_span(slot, buf_span(&w->line));
     if (c->events.err_line && !c->closing)
-        c->events.err_line(c->ctx, buf_span(slot));
-    w->line.n = 0;
-    w->cut = false;
+        c->events.err_line(c->ctx, line);
 }
 
 static void on_err_data(void *ctx, struct span bytes)
 {
-    struct child *c = ctx;
-    struct words *w = &c->words;
-
-    while (bytes.n) {
-        const char *nl = memchr(bytes.p, '\n', bytes.n);
-        size_t n = nl ? (size_t)(nl - bytes.p) : bytes.n;
-        size_t fit = CHILD_STDERR_LINE_MAX - w->line.n;
-
-        if (!w->cut) {
-            buf_add(&w->line, bytes.p, n < fit ? n : fit);
-            w->cut = n > fit;
-        }
-        if (nl)
-            keep_line(c);
-        bytes = span_from(bytes, nl ? n + 1 : n);
-    }
+    words_feed(&((struct child *)ctx)->words, bytes, on_err_line, ctx);
 }
 
 static void on_err_over(struct child *c)
@@ -83,8 +54,7 @@ static void on_err_over(struct child *c)
     if (c->err_over)
         return;
     c->err_over = true;
-    if (c->words.line.n)
-        keep_line(c);
+    words_end(&c->words, on_err_line, c);
     try_tell(c);
 }
 
@@ -272,9 +242,7 @@ static void free_child(void *p)
 {
     struct child *c = p;
 
-    for (size_t i = 0; i < CHILD_STDERR_KEEP; i++)
-        buf_done(&c->words.kept[i]);
-    buf_done(&c->words.line);
+    words_done(&c->words);
     free(c);
 }
 
@@ -392,16 +360,7 @@ struct stream *child_out(struct child *c) { return c->out; }
 
 pid_t child_pid(const struct child *c) { return c->pid; }
 
-void child_last_words(const struct child *c, struct buf *out)
-{
-    size_t n = c->words.count < CHILD_STDERR_KEEP ? c->words.count : CHILD_STDERR_KEEP;
-
-    for (size_t i = c->words.count - n; i < c->words.count; i++) {
-        if (i > c->words.count - n)
-            buf_byte(out, '\n');
-        buf_add_span(out, buf_span(&c->words.kept[i % CHILD_STDERR_KEEP]));
-    }
-}
+void child_last_words(const struct child *c, struct buf *out) { words_join(&c->words, out); }
 
 void child_describe(const struct child *c, char *out, size_t n)
 {

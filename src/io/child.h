@@ -1,9 +1,11 @@
 /* child.h - one child process with its three pipes. The only place that starts processes.
  *
  * The child is the leader of its own process group, gets no descriptor but 0, 1 and 2, default
- * signal handling, and is killed by the kernel if we die. It is watched by its pidfd and reaped at
- * once. Stopping: stdin is closed, SIGTERM to the group, then SIGKILL to the group after the grace
- * time; whatever of the group survives the child itself is killed too. No shell is involved. */
+ * signal handling, and is killed by the kernel if the thread that started it ends: start it on the
+ * loop's thread. It is watched by its pidfd and reaped when its output has been read, or a moment
+ * (CHILD_LINGER_MS) after its end. Stopping: stdin is closed, SIGTERM to the group, then SIGKILL to
+ * the group after the grace time; whatever of the group survives the child itself is killed too. No
+ * shell is involved. */
 #pragma once
 #include "stream.h"
 #include <sys/types.h>

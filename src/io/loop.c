@@ -5,14 +5,6 @@
 /* Both are bounds on memory kept between turns, not on work. */
 enum { CALLS_MIN = 16, CALLS_KEEP = 1024 };
 
-struct signal_watch {
-    struct list link;
-    uv_signal_t uv;
-    struct pb_loop *loop;
-    loop_fn *fn;
-    void *ctx;
-};
-
 void calls_add(struct calls *c, loop_fn *fn, void *ctx)
 {
     if (c->n == c->cap) {
@@ -243,6 +235,7 @@ int loop_start(struct pb_loop *l, struct pb_error *err)
 void loop_shut(struct pb_loop *l)
 {
     if (l->started) {
+        assert(!loop_on_thread(l) && "a thread cannot wait for its own end");
         loop_stop(l);
         pthread_join(l->thread, NULL);
         l->started = false;
@@ -328,74 +321,6 @@ char *loop_read_buffer(struct pb_loop *l, size_t n)
     return l->read_buf;
 }
 
-static void on_signal(uv_signal_t *uv, int signo)
-{
-    struct signal_watch *w = uv->data;
-
-    (void)signo;
-    loop_mark(w->loop, "signal");
-    w->fn(w->ctx);
-}
-
-static void free_watch(uv_handle_t *h) { free(h->data); }
-
-int loop_on_signal(struct pb_loop *l, int signo, loop_fn *fn, void *ctx, struct pb_error *err)
-{
-    struct signal_watch *w = NEW(struct signal_watch);
-    int rc;
-
-    *w = (struct signal_watch){ .loop = l, .fn = fn, .ctx = ctx };
-    w->uv.data = w;
-    rc = uv_signal_init(&l->uv, &w->uv);
-    if (rc < 0) {
-        free(w);
-        return fail_sys(err, -rc, "watch for signal %d", signo);
-    }
-    rc = uv_signal_start(&w->uv, on_signal, signo);
-    if (rc < 0) {
-        uv_close((uv_handle_t *)&w->uv, free_watch);
-        return fail_sys(err, -rc, "watch for signal %d", signo);
-    }
-    uv_unref((uv_handle_t *)&w->uv);
-    list_append(&l->signals, &w->link);
-    return 0;
-}
-
-static void on_watch_closed(uv_handle_t *h)
-{
-    struct signal_watch *w = h->data;
-
-    loop_closing_end(w->loop);
-    free(w);
-}
-
-void loop_off_signal(struct pb_loop *l, loop_fn *fn, void *ctx)
-{
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &l->signals) {
-        struct signal_watch *w = CONTAINER_OF(pos, struct signal_watch, link);
-
-        if (w->fn != fn || w->ctx != ctx)
-            continue;
-        list_remove(pos);
-        loop_closing_begin(l);
-        uv_close((uv_handle_t *)&w->uv, on_watch_closed);
-    }
-}
-
-static void close_signals(struct pb_loop *l)
-{
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &l->signals) {
-        struct signal_watch *w = CONTAINER_OF(pos, struct signal_watch, link);
-
-        list_remove(pos);
-        uv_close((uv_handle_t *)&w->uv, free_watch);
-    }
-}
-
 /* What is being closed may wait for a timer: a child that ignores SIGTERM, say. A clock that
  * stands still is moved on, as nobody else can do it any more. */
 static void finish_closings(struct pb_loop *l)
@@ -426,7 +351,7 @@ void loop_free(struct pb_loop *l)
         loop_turn(l, false);
     bridge_free(l);
     work_free(l);
-    close_signals(l);
+    signals_free(l);
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_close((uv_handle_t *)&l->tick, NULL);
     for (int i = 0; uv_loop_alive(&l->uv) && i < 2; i++)

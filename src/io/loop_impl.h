@@ -85,6 +85,8 @@ void timers_arm(struct pb_loop *l);
 void timers_fire(struct pb_loop *l);
 void timers_free(struct pb_loop *l);
 
+void signals_free(struct pb_loop *l);
+
 /* A job that its owner embeds: no bound is asked, as its owner has at most a few. */
 void work_push(struct pb_loop *l, struct job *j);
 void work_collect(struct pb_loop *l);

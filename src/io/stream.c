@@ -5,9 +5,7 @@
 #include "stream_impl.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 static void on_poll(uv_poll_t *p, int status, int events);
 
@@ -235,77 +233,6 @@ void stream_flush_corked(struct pb_loop *l)
     }
 }
 
-/* A kept descriptor is put back into the mode it came in, by the last stream over it. */
-static void note_mode(struct stream *s, const struct stat *st)
-{
-    int flags = fcntl(s->fd, F_GETFL);
-
-    s->dev = st->st_dev;
-    s->ino = st->st_ino;
-    s->restore = flags >= 0 && !(flags & O_NONBLOCK);
-    list_append(&s->loop->kept, &s->kept);
-}
-
-static void give_back_mode(struct stream *s)
-{
-    struct list *pos, *safe;
-    int off = 0;
-
-    if (list_empty(&s->kept))
-        return;
-    list_remove(&s->kept);
-    if (!s->restore)
-        return;
-    LIST_FOREACH(pos, safe, &s->loop->kept) {
-        struct stream *other = CONTAINER_OF(pos, struct stream, kept);
-
-        if (other->dev == s->dev && other->ino == s->ino) {
-            other->restore = true;
-            return;
-        }
-    }
-    ioctl(s->fd, FIONBIO, &off);
-}
-
-/* A terminal is shared with the shell that started us; an open file of our own leaves it alone,
- * whatever happens to us. */
-static void reopen_terminal(struct stream *s)
-{
-    char path[32];
-    int flags = fcntl(s->fd, F_GETFL);
-    int fd, number;
-
-    if (ioctl(s->fd, TIOCGPTN, &number) == 0)
-        return; /* a master: opening it again would make another terminal */
-    snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
-    fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (!s->keep_fd)
-        close(s->fd);
-    s->fd = fd;
-    s->own_fd = true;
-}
-
-/* One descriptor may be both input and output; libuv wants a number per handle. */
-static int poll_init(struct stream *s)
-{
-    uv_loop_t *uv = loop_uv(s->loop);
-    int rc = uv_poll_init(uv, &s->poll, s->fd);
-    int fd;
-
-    if (rc != UV_EEXIST)
-        return rc;
-    fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
-    if (fd < 0)
-        return -errno;
-    if (!s->keep_fd)
-        close(s->fd);
-    s->fd = fd;
-    s->own_fd = true;
-    return uv_poll_init(uv, &s->poll, s->fd);
-}
-
 static void on_flush_timeout(void *ctx) { set_flushed(ctx, false); }
 
 static struct stream *stream_new(struct pb_loop *l, int fd, bool keep_fd,
@@ -329,31 +256,16 @@ static struct stream *stream_new(struct pb_loop *l, int fd, bool keep_fd,
 int stream_open(struct stream **out, struct pb_loop *l, int fd, bool keep_fd,
                 const struct stream_events *events, void *ctx, struct pb_error *err)
 {
-    struct stream *s;
-    struct stat st;
-    int rc;
+    struct stream *s = stream_new(l, fd, keep_fd, events, ctx);
+    int rc = stream_watch(s);
 
-    if (fstat(fd, &st) < 0)
-        return fail_sys(err, errno, "use descriptor %d", fd);
-    s = stream_new(l, fd, keep_fd, events, ctx);
-    s->socket = S_ISSOCK(st.st_mode);
-    s->tty = S_ISCHR(st.st_mode) && isatty(fd);
-    if (s->tty)
-        reopen_terminal(s);
-    if (keep_fd && !s->own_fd)
-        note_mode(s, &st);
-    rc = poll_init(s);
     if (rc == UV_EPERM) {
         file_open(s);
-    } else if (rc == 0) {
-        s->poll.data = s;
-        s->poll_state = POLL_OPEN;
-    } else {
-        give_back_mode(s);
+    } else if (rc < 0) {
         if (s->own_fd)
             close(s->fd);
         free(s);
-        return fail_sys(err, -rc, "watch descriptor %d", fd);
+        return fail_sys(err, -rc, "use descriptor %d as a stream", fd);
     }
     *out = s;
     return 0;
@@ -478,20 +390,12 @@ void stream_shutdown(struct stream *s, uint64_t timeout_ms, stream_flushed_fn *f
         timer_start(&s->flush_timer, timeout_ms);
 }
 
-static void let_go(struct stream *s)
-{
-    give_back_mode(s);
-    if (s->fd >= 0 && (!s->keep_fd || s->own_fd))
-        close(s->fd);
-    s->fd = -1;
-}
-
 void stream_finish_close(struct stream *s)
 {
     if (s->file && (s->file->reading || s->file->writing))
         return;
     close_poll(s);
-    let_go(s);
+    stream_let_go(s);
     if (s->poll_state == POLL_NONE)
         loop_defer(s->loop, closed, s);
 }
@@ -505,7 +409,7 @@ void stream_hangup(struct stream *s)
     s->read_over = s->write_ended = true;
     set_flushed(s, false);
     close_poll(s);
-    let_go(s);
+    stream_let_go(s);
 }
 
 void stream_close(struct stream *s, loop_fn *fn, void *ctx)

@@ -1,9 +1,12 @@
 /* stream.h - bytes in and out of a descriptor: pipe, socket, terminal or plain file.
  *
- * Writing: what the descriptor takes at once is written at once, the rest is queued (copied). Past
+ * Writing: what the descriptor takes at once is written at once, the rest is queued (copied); from
+ * the second write of a turn on, small ones are put together and leave at its end. Past
  * STREAM_QUEUE_HIGH queued bytes `stream_full()` is true and the producer should stop until the
  * `drain` event; past the stream's hard limit stream_write() fails with -PB_E_LIMIT and writes
- * nothing. SIGPIPE never happens; a reader that went away is an `error` event with PB_E_CLOSED.
+ * nothing. SIGPIPE never happens; a reader that went away is an `error` event with PB_E_CLOSED (and
+ * the stream_write() that noticed it, and all later ones, return the same). Only a stream that is
+ * reading, or has bytes queued, keeps the loop alive.
  * Reading starts with stream_read(); each turn hands on at most what one read gave. */
 #pragma once
 #include "loop.h"

@@ -85,5 +85,10 @@ void stream_finish_close(struct stream *s);
  * stays, and writing to it fails. Not for files. */
 void stream_hangup(struct stream *s);
 
+/* Looks what the descriptor is and makes it ready; UV_EPERM: it cannot be polled. */
+int stream_watch(struct stream *s);
+/* Gives it back, or closes it. */
+void stream_let_go(struct stream *s);
+
 void file_open(struct stream *s);
 void file_pump(struct stream *s);
