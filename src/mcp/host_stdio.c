@@ -9,7 +9,10 @@
 #include "batch.h"
 #include "server.h"
 
-enum { PARTS_DIRECT = 15 }; /* parts of a message written without putting them together first */
+enum {
+    PARTS_DIRECT = 15,    /* parts of a message written without putting them together first */
+    GATHER_BYTES = 65536, /* answers of one read that leave together */
+};
 
 enum stdio_state { STDIO_OPEN, STDIO_ENDING, STDIO_FLUSHING, STDIO_ENDED, STDIO_COUNT };
 
@@ -21,6 +24,10 @@ struct stdio_host {
     struct lines lines;
     struct sm state;
     int lines_left; /* of this turn */
+    /* What is answered while a read is being handled leaves in one write: a client that is woken by
+     * the first answer would find the others missing. */
+    struct buf gathered;
+    bool gathering;
     bool resume_due, eof, broken, broken_due;
 
     /* Which answers have left: `given` counts bytes handed to the stream, `ends` has the end of
@@ -55,7 +62,7 @@ static void pump_more(struct stdio_host *h);
 static void settle(struct stdio_host *h)
 {
     const uint64_t *ends = (const uint64_t *)(const void *)h->ends.p;
-    uint64_t left = h->given - stream_queued(h->out);
+    uint64_t left = h->given - h->gathered.n - stream_queued(h->out);
     size_t n = h->ends.n / sizeof *ends, k = 0;
 
     if (h->broken)
@@ -122,53 +129,87 @@ static void set_broken(struct stdio_host *h)
 }
 
 /* A raw line end in JSON can only be white space between tokens, but it would end our line. */
-static bool write_one_line(struct stdio_host *h, const struct span *parts, size_t n,
-                           struct pb_error *err)
+static void add_line(struct buf *out, const struct span *parts, size_t n)
 {
-    AUTO_BUF struct buf text = { 0 };
-    struct span whole;
+    size_t from = out->n;
+    char *nl;
 
     for (size_t i = 0; i < n; i++)
-        buf_add_span(&text, parts[i]);
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] == '\n')
-            text.p[i] = ' ';
-    buf_byte(&text, '\n');
-    whole = buf_span(&text);
-    return stream_write(h->out, &whole, 1, err) == 0;
+        buf_add_span(out, parts[i]);
+    while (out->n > from && (nl = memchr(out->p + from, '\n', out->n - from)))
+        *nl = ' ';
+    buf_byte(out, '\n');
 }
 
-static void write_line(struct stdio_host *h, const struct span *parts, size_t n, bool response)
+static void give(struct stdio_host *h, const struct span *parts, size_t n)
 {
-    struct span all[PARTS_DIRECT + 1];
     struct pb_error err;
-    bool split = n > PARTS_DIRECT, ok;
 
-    if (h->broken || h->state.now > STDIO_ENDING) {
-        h->dropped += response;
+    if (h->broken)
         return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        all[i < PARTS_DIRECT ? i : PARTS_DIRECT] = parts[i];
-        h->given += parts[i].n;
-        split |= parts[i].n && memchr(parts[i].p, '\n', parts[i].n);
-    }
-    h->given++;
-    if (response)
-        buf_add(&h->ends, &h->given, sizeof h->given);
-    if (split) {
-        ok = write_one_line(h, parts, n, &err);
-    } else {
-        all[n] = SPAN("\n");
-        ok = stream_write(h->out, all, n + 1, &err) == 0;
-    }
-    if (!ok) {
+    if (stream_write(h->out, parts, n, &err) < 0) {
         log_warn("stdio: %s", err.msg);
         set_broken(h);
         return;
     }
     if (!stream_queued(h->out))
         settle(h);
+}
+
+static void give_gathered(struct stdio_host *h)
+{
+    struct buf text = h->gathered;
+    struct span whole = buf_span(&text);
+
+    if (!text.n)
+        return;
+    h->gathered = (struct buf){ 0 };
+    give(h, &whole, 1);
+    text.n = 0;
+    buf_shrink(&text, GATHER_BYTES);
+    h->gathered = text;
+}
+
+/* A large message goes out as it lies; a copy of it would cost more than a write. */
+static void give_line(struct stdio_host *h, const struct span *parts, size_t n)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span all[PARTS_DIRECT + 1];
+    bool plain = n <= PARTS_DIRECT;
+
+    for (size_t i = 0; plain && i < n; i++) {
+        all[i] = parts[i];
+        plain = !parts[i].n || !memchr(parts[i].p, '\n', parts[i].n);
+    }
+    if (plain) {
+        all[n] = SPAN("\n");
+        give(h, all, n + 1);
+    } else {
+        add_line(&text, parts, n);
+        all[0] = buf_span(&text);
+        give(h, all, 1);
+    }
+}
+
+static void write_line(struct stdio_host *h, const struct span *parts, size_t n, bool response)
+{
+    size_t size = 1;
+
+    if (h->broken || h->state.now > STDIO_ENDING) {
+        h->dropped += response;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        size += parts[i].n;
+    h->given += size;
+    if (response)
+        buf_add(&h->ends, &h->given, sizeof h->given);
+    if (h->gathered.n + size > GATHER_BYTES)
+        give_gathered(h);
+    if (h->gathering && size <= GATHER_BYTES)
+        add_line(&h->gathered, parts, n);
+    else
+        give_line(h, parts, n);
 }
 
 static void on_send(void *transport, struct request *about, enum send_kind kind,
@@ -263,20 +304,33 @@ static void steer(struct stdio_host *h)
         end_input(h);
 }
 
-static void pump_more(struct stdio_host *h)
+static void begin_lines(struct stdio_host *h)
 {
     h->lines_left = LOOP_LINES_PER_TURN;
-    lines_resume(&h->lines);
+    h->gathering = true;
+}
+
+static void end_lines(struct stdio_host *h)
+{
+    h->gathering = false;
+    give_gathered(h);
     steer(h);
+}
+
+static void pump_more(struct stdio_host *h)
+{
+    begin_lines(h);
+    lines_resume(&h->lines);
+    end_lines(h);
 }
 
 static void on_data(void *ctx, struct span bytes)
 {
     struct stdio_host *h = ctx;
 
-    h->lines_left = LOOP_LINES_PER_TURN;
+    begin_lines(h);
     lines_feed(&h->lines, bytes);
-    steer(h);
+    end_lines(h);
 }
 
 static void on_drain(void *ctx)
@@ -351,9 +405,9 @@ static void on_eof(void *ctx)
 
     settle(h);
     h->eof = true;
-    h->lines_left = LOOP_LINES_PER_TURN;
+    begin_lines(h);
     lines_end(&h->lines);
-    steer(h);
+    end_lines(h);
 }
 
 static void on_in_error(void *ctx, const struct pb_error *err)
@@ -385,6 +439,7 @@ static void free_host(void *p)
 
     lines_done(&h->lines);
     buf_done(&h->ends);
+    buf_done(&h->gathered);
     free(h);
 }
 
