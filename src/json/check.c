@@ -1,5 +1,8 @@
 #include "check.h"
 
+/* What no byte is equal to. */
+enum { NO_BYTE = 0x100 };
+
 static HOT const uint8_t *check_key(struct lex *l, const uint8_t *p)
 {
     const uint8_t *name;
@@ -31,8 +34,9 @@ static HOT const uint8_t *check_scalar(struct lex *l, const uint8_t *p, uint8_t 
 const uint8_t *check_container(struct lex *l, const uint8_t *p, int depth)
 {
     const uint8_t *const end = l->end;
-    uint8_t outer[JSON_DEPTH_MAX]; /* the closing brackets of the containers around this one */
-    uint8_t close = 0, c;
+    uint8_t outer[JSON_DEPTH_MAX] = { 0 }; /* the closing brackets of the containers around */
+    unsigned close = NO_BYTE;
+    uint8_t c;
     int open = 0;
 
     do {
@@ -40,8 +44,8 @@ const uint8_t *check_container(struct lex *l, const uint8_t *p, int depth)
         if ((c | 0x20) == '{') { /* both brackets */
             if (RARE(depth + open == JSON_DEPTH_MAX))
                 return lex_refuse_deep(l, p);
-            outer[open++] = close;
-            close = (uint8_t)(c + 2); /* '[' and ']', '{' and '}' are two apart */
+            outer[open++] = (uint8_t)close;
+            close = c + 2u; /* '[' and ']', '{' and '}' are two apart */
             p++;
             if (lex_next(&p, end) != close) {
                 if (close == '}' && RARE(!(p = check_key(l, p))))
@@ -53,12 +57,12 @@ const uint8_t *check_container(struct lex *l, const uint8_t *p, int depth)
         }
         while ((c = lex_next(&p, end)) == close) {
             p++;
-            close = outer[--open];
-            if (open == 0)
+            if (--open == 0)
                 return p;
+            close = outer[open];
         }
         if (RARE(c != ','))
-            return lex_refuse_after(l, p, close);
+            return lex_refuse_after(l, p, (uint8_t)close);
         p++;
         if (close == '}' && RARE(!(p = check_key(l, p))))
             return NULL;

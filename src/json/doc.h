@@ -86,7 +86,7 @@ struct span json_key_str(struct json member, struct arena *arena);
 bool json_key_is(struct json member, const char *key);
 
 #define JSON_FOREACH(v, container) \
-    for (struct json v = json_first(container); json_type(v) != JSON_NONE; v = json_next(v))
+    for (struct json v = json_first(container); json_type(v) != JSON_NONE; (v) = json_next(v))
 
 /* A string's characters: a range of the text when nothing is escaped, else decoded into the
  * arena. May hold NUL bytes. Empty for anything but a string. */

@@ -167,8 +167,8 @@ static int whole(struct json v, uint64_t *out, bool *negative, const char *range
 int json_int(struct json v, int64_t *out, struct pb_error *err)
 {
     static const char range[] = "-2^63..2^63-1";
-    uint64_t size;
-    bool negative;
+    uint64_t size = 0;
+    bool negative = false;
     int rc = whole(v, &size, &negative, range, err);
 
     if (rc < 0)
@@ -182,8 +182,8 @@ int json_int(struct json v, int64_t *out, struct pb_error *err)
 int json_uint(struct json v, uint64_t *out, struct pb_error *err)
 {
     static const char range[] = "0..2^64-1";
-    uint64_t size;
-    bool negative;
+    uint64_t size = 0;
+    bool negative = false;
     int rc = whole(v, &size, &negative, range, err);
 
     if (rc < 0)
