@@ -28,6 +28,7 @@ struct http_server {
     int fd;
     struct pb_loop *loop;
     http_handler *handler;
+    void (*refusal)(struct buf *out, int status, const char *why);
     void *ctx;
     size_t max_body, max_connections;
     size_t connections; /* not closed yet */

@@ -206,16 +206,24 @@ void conn_continue(struct http_conn *c)
 void conn_refuse(struct http_conn *c, int status, const char *why)
 {
     struct head h = { .n = 0 };
-    struct span parts[3];
+    AUTO_BUF struct buf body = { 0 };
+    struct span parts[2];
 
     c->close_after = true;
+    if (c->server->refusal)
+        c->server->refusal(&body, status, why);
+    else
+        buf_printf(&body, "%s\n", why);
     put_status(&h, status);
-    PUT(&h, "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ");
-    put_number(&h, strlen(why) + 1, 10);
+    if (c->server->refusal)
+        PUT(&h, "Content-Type: application/json\r\n");
+    else
+        PUT(&h, "Content-Type: text/plain; charset=utf-8\r\n");
+    PUT(&h, "Connection: close\r\nContent-Length: ");
+    put_number(&h, body.n, 10);
     PUT(&h, "\r\n\r\n");
     parts[0] = span_make(h.text, h.n);
-    parts[1] = span_of(why);
-    parts[2] = SPAN("\n");
+    parts[1] = buf_span(&body);
     if (c->req)
         http_request_free(TAKE(c->req));
     conn_write(c, parts, ARRAY_LEN(parts), false);

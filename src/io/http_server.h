@@ -26,6 +26,9 @@ struct http_server_options {
     size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
     int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
     http_handler *handler;
+    /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL: the
+     * sentence as plain text. */
+    void (*refusal)(struct buf *out, int status, const char *why);
     void *ctx;
 };
 

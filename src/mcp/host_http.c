@@ -143,12 +143,22 @@ static bool is_loopback(const char *host)
     return !host || !strncmp(host, "127.", 4) || !strcmp(host, "::1");
 }
 
+/* What the HTTP server refuses by itself: bad heads, bodies over the limit, too many connections.
+ */
+static void write_refusal(struct buf *out, int status, const char *why)
+{
+    int code = status == 400 ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
+
+    rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
+}
+
 static int listen_on(struct http_host *h, const struct pb_http_options *o, struct pb_error *err)
 {
     struct http_server_options http = { .host = o->host,
                                         .port = o->port,
                                         .max_body = server_max_request(h->server),
                                         .handler = handle,
+                                        .refusal = write_refusal,
                                         .ctx = h };
     struct guard_options guard = { .host = o->host,
                                    .token = o->token,
