@@ -148,8 +148,8 @@ static int listen_unix(struct http_server *s, const char *path, struct pb_error 
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
     if (strlen(path) >= sizeof addr.sun_path)
-        return fail(err, PB_E_INVALID, "'%s' is too long for a socket; the limit is %zu bytes",
-                    path, sizeof addr.sun_path - 1);
+        return fail(err, PB_E_INVALID, "the path of a socket is longer than %zu bytes: '%s'",
+                    sizeof addr.sun_path - 1, path);
     memcpy(addr.sun_path, path, strlen(path));
     s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s->fd < 0)
@@ -191,6 +191,7 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
     s->loop = l;
     s->fd = -1;
     s->handler = opts->handler;
+    s->refusal = opts->refusal;
     s->ctx = opts->ctx;
     s->max_body = opts->max_body ? opts->max_body : REQUEST_BYTES_MAX;
     s->max_connections =
