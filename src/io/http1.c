@@ -188,7 +188,6 @@ static const struct {
     /* clang-format off */
     { HPE_INVALID_METHOD,            400, "This is not an HTTP request, or its method is unknown." },
     { HPE_INVALID_VERSION,           505, "Only HTTP/1.1 and HTTP/1.0 are spoken here." },
-    { HPE_PAUSED_H2_UPGRADE,         505, "Only HTTP/1.1 and HTTP/1.0 are spoken here." },
     { HPE_INVALID_CONTENT_LENGTH,    400, "Content-Length is not a number." },
     { HPE_UNEXPECTED_CONTENT_LENGTH, 400, "There must be one Content-Length, and none beside Transfer-Encoding." },
     { HPE_INVALID_TRANSFER_ENCODING, 400, "The only transfer coding is chunked." },
@@ -222,6 +221,10 @@ static bool request_line_ok(struct http1 *h)
         return false;
     }
     version = span_from(head, end);
+    if (span_starts(version, "  ")) {
+        refuse(h, 400, "The request line is malformed.");
+        return false;
+    }
     if (!span_starts(version, " HTTP/1.1\r\n") && !span_starts(version, " HTTP/1.0\r\n")) {
         refuse(h, 505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
         return false;

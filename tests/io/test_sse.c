@@ -46,7 +46,6 @@ static int feed(struct sse_parser *p, struct span text, size_t piece)
     return rc;
 }
 
-/* C22 */
 TEST(the_stream_is_read_as_the_standard_says_wherever_it_is_cut)
 {
     static const struct {
@@ -104,7 +103,6 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* C22 */
 TEST(random_cuts_give_the_same_events_as_no_cuts)
 {
     static const char *const pieces[] = {
@@ -141,7 +139,6 @@ TEST(random_cuts_give_the_same_events_as_no_cuts)
     }
 }
 
-/* C22 */
 TEST(retry_is_clamped_and_nonsense_ignored)
 {
     static const struct {
@@ -177,7 +174,7 @@ TEST(retry_is_clamped_and_nonsense_ignored)
     }
 }
 
-/* C22: the bound holds while bytes are buffered, not only when an event ends. */
+/* The bound holds while bytes are buffered, not only when an event ends. */
 TEST(an_event_past_the_limit_is_refused_before_it_ends)
 {
     enum { LIMIT = 5000 };
@@ -207,7 +204,6 @@ TEST(an_event_past_the_limit_is_refused_before_it_ends)
         }
 }
 
-/* C22 */
 TEST(many_lines_of_one_event_count_together)
 {
     struct seen seen = { 0 };
@@ -222,7 +218,6 @@ TEST(many_lines_of_one_event_count_together)
     sse_done(&p);
 }
 
-/* C22 */
 TEST(ids_and_types_have_a_bound_of_their_own_at_it_and_past_it)
 {
     static const char *const names[] = { "id: ", "id:", "event: ", "event:" };
@@ -246,7 +241,6 @@ TEST(ids_and_types_have_a_bound_of_their_own_at_it_and_past_it)
             }
 }
 
-/* C22 */
 TEST(a_million_comments_and_an_endless_one_cost_no_memory)
 {
     struct seen seen = { 0 };
