@@ -58,7 +58,14 @@ static int add_all(struct pb_server *server, struct pb_error *err)
     return rc;
 }
 
-static int serve(struct pb_server *server, int port, struct pb_error *err)
+static int serve_stdio(struct pb_server *server, struct pb_error *err)
+{
+    if (add_all(server, err) < 0 || pb_server_stdio(server, 0, 1, err) < 0)
+        return -(int)err->code;
+    return pb_server_run(server, err);
+}
+
+static int serve_http(struct pb_server *server, int port, struct pb_error *err)
 {
     struct pb_http_options http = PB_HTTP_OPTIONS_INIT;
     int rc = add_all(server, err);
@@ -79,10 +86,11 @@ int main(int argc, char **argv)
     struct pb_error err;
     char *end = NULL;
     long port = argc == 3 && !strcmp(argv[1], "--port") ? strtol(argv[2], &end, 10) : 0;
+    bool stdio = argc == 2 && !strcmp(argv[1], "--stdio");
     int rc;
 
-    if (argc != 1 && (!end || *end || end == argv[2] || port < 0 || port > 65535)) {
-        fputs("usage: conformance-server [--port PORT]\n", stderr);
+    if (argc != 1 && !stdio && (!end || *end || end == argv[2] || port < 0 || port > 65535)) {
+        fputs("usage: conformance-server [--port PORT | --stdio]\n", stderr);
         return EXIT_FAILURE;
     }
     pb_log_to(PB_LOG_STDERR, NULL, PB_LOG_INFO);
@@ -90,7 +98,8 @@ int main(int argc, char **argv)
     options.version = PB_VERSION;
     options.instructions = "Offers what the conformance suite asks for.";
     conformance_server = pb_server_new(&options);
-    rc = serve(conformance_server, (int)port, &err);
+    rc = stdio ? serve_stdio(conformance_server, &err)
+               : serve_http(conformance_server, (int)port, &err);
     if (rc < 0)
         fprintf(stderr, "conformance-server: %s\n", err.msg);
     pb_server_free(conformance_server);

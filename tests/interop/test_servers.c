@@ -38,7 +38,7 @@ static const char *node(void)
 
 static const char *script(const char *name)
 {
-    static char path[PATH_BYTES];
+    static char path[PATH_BYTES + 128];
 
     snprintf(path, sizeof path, "%s/@modelcontextprotocol/%s/dist/index.js", modules(), name);
     return path;
