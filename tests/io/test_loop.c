@@ -459,30 +459,22 @@ static int count_threads(void)
     return (int)strtol(strstr(text, "Threads:") + 8, NULL, 10);
 }
 
-static void *do_nothing(void *ctx) { return ctx; }
-
-/* A sanitizer has a thread of its own that it starts with the first of ours. */
-static int threads_at_rest(void)
-{
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, do_nothing, NULL);
-    pthread_join(thread, NULL);
-    return count_threads();
-}
-
 TEST(work_runs_on_threads_that_start_when_they_are_needed)
 {
+    int before = count_threads();
     struct trail t = { .loop = loop_new(NULL) };
-    int before = threads_at_rest();
+    struct work first = { .trail = &t }, second = { .trail = &t }, all[LOOP_WORK_THREADS];
     pthread_barrier_t meet;
-    struct work first = { .trail = &t }, all[LOOP_WORK_THREADS];
 
+    loop_turn(t.loop, false);
+    CHECK_INT(count_threads(), before);
     CHECK_INT(loop_work(t.loop, do_work, work_done, &first, NULL), 0);
     CHECK(!first.done);
     loop_run(t.loop);
     CHECK(first.done);
-    CHECK_INT(count_threads(), before + 1);
+    CHECK_INT(loop_work(t.loop, do_work, work_done, &second, NULL), 0);
+    loop_run(t.loop);
+    CHECK(second.done);
 
     /* all of them at once, or the barrier would wait for ever */
     pthread_barrier_init(&meet, NULL, LOOP_WORK_THREADS);
@@ -491,11 +483,13 @@ TEST(work_runs_on_threads_that_start_when_they_are_needed)
         CHECK_INT(loop_work(t.loop, do_work, work_done, &all[i], NULL), 0);
     }
     loop_run(t.loop);
-    CHECK_INT(t.count, 1 + LOOP_WORK_THREADS);
-    CHECK_INT(count_threads(), before + LOOP_WORK_THREADS);
+    CHECK_INT(t.count, 2 + LOOP_WORK_THREADS);
+    for (int i = 0; i < LOOP_WORK_THREADS; i++) {
+        for (int j = 0; j < i; j++)
+            CHECK(!pthread_equal(all[i].thread, all[j].thread));
+    }
     loop_free(t.loop);
     pthread_barrier_destroy(&meet);
-    CHECK_INT(count_threads(), before);
 }
 
 TEST(too_much_work_is_refused_and_what_was_taken_is_finished)

@@ -2,10 +2,14 @@
 #include "tap.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <termios.h>
 
 /* A stream and what it told. */
@@ -344,6 +348,59 @@ TEST(a_reader_that_went_away_is_an_error_and_no_signal)
         CHECK(now.sa_handler == SIG_DFL); /* the host's business */
         sigpending(&pending);
         CHECK(!sigismember(&pending, SIGPIPE));
+    }
+}
+
+/* As on a kernel that is older than the flag we ask for. */
+static void forget_pwritev2(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { ARRAY_LEN(code), code };
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    CHECK_INT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static void on_sigpipe(int signo)
+{
+    (void)signo;
+    TAP_FAIL("SIGPIPE was delivered");
+}
+
+TEST(an_old_kernel_raises_no_signal_either)
+{
+    struct sigaction sa = { .sa_handler = on_sigpipe };
+    sigset_t block, pending;
+
+    forget_pwritev2();
+    sigaction(SIGPIPE, &sa, NULL);
+    for (int blocked = 0; blocked < 2; blocked++) {
+        struct pb_loop *l = loop_new(NULL);
+        struct end in, out;
+        int fd[2];
+
+        sigemptyset(&block);
+        if (blocked)
+            sigaddset(&block, SIGPIPE);
+        sigprocmask(SIG_SETMASK, &block, NULL);
+        open_pair(PIPE, fd);
+        open_end(&in, l, fd[0], false);
+        open_end(&out, l, fd[1], false);
+        CHECK_INT(put(&out, "works"), 0);
+        stream_read(in.stream, true);
+        TURN_UNTIL(l, in.reads);
+        CHECK_SPAN(buf_span(&in.in), "works");
+        close_end(&in);
+        CHECK_INT(put(&out, "x"), -PB_E_CLOSED);
+        sigpending(&pending);
+        CHECK(!sigismember(&pending, SIGPIPE));
+        close_end(&out);
+        loop_free(l);
     }
 }
 
