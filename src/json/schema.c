@@ -206,6 +206,7 @@ int schema_compile(struct schema **out, struct span text, struct pb_error *err)
     map_done(&c.uris);
     map_done(&c.anchors);
     map_done(&c.indexed);
+    buf_done(&c.scratch);
     if (rc < 0)
         return rc;
     *out = TAKE(s);

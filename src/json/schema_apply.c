@@ -233,19 +233,24 @@ int check_ref(struct check *c, const struct kw *k, struct place *p)
 }
 
 /* The outermost schema on the way here that declares the name wins. */
-int check_dynamic_ref(struct check *c, const struct kw *k, struct place *p)
+static const struct sub *dynamic_target(const struct dynamic *d, const struct place *at)
 {
-    const struct sub *target = k->dynamic.sub;
+    const struct sub *target = d->sub;
     const struct resource *last = NULL;
 
-    for (const struct place *at = p; at && k->dynamic.name.n; at = at->up) {
+    for (; at && d->name.n; at = at->up) {
         const struct resource *r = at->sub->resource;
-        const struct sub *found = r == last ? NULL : map_get(&r->dynamic, k->dynamic.name);
+        const struct sub *found = r == last ? NULL : map_get(&r->dynamic, d->name);
 
         target = found ? found : target;
         last = r;
     }
-    return check_apply(c, p, target, p->v, p->seen);
+    return target;
+}
+
+int check_dynamic_ref(struct check *c, const struct kw *k, struct place *p)
+{
+    return check_apply(c, p, dynamic_target(&k->dynamic, p), p->v, p->seen);
 }
 
 int check_all_of(struct check *c, const struct kw *k, struct place *p)

@@ -122,6 +122,7 @@ static __attribute__((noinline)) int run_tracking(struct check *c, struct place 
     p->seen = &seen;
     if (rc == 0)
         rc = run_keywords(c, p);
+    p->seen = asked;
     if (rc == 0 && asked)
         seen_merge(asked, &seen);
     return rc;

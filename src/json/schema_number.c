@@ -73,6 +73,7 @@ static bool divides_small(struct span a, const struct decimal *by, int64_t zeros
 
     while ((digit = next_digit(&digits)) >= 0)
         d = d * 10 + (uint64_t)digit;
+    assert(d > 0);
     while ((digit = next_digit(&a)) >= 0)
         r = (r * 10 + (uint64_t)digit) % d;
     for (; zeros > 0; zeros--)

@@ -244,7 +244,8 @@ struct compiler {
     size_t pattern_bytes;
     struct map uris;    /* uri to resource */
     struct map anchors; /* "uri#name" to sub */
-    struct map indexed; /* node and key to node: see ref_resolve() */
+    struct map indexed; /* node and key to node: see get_member() */
+    struct buf scratch; /* for keys of these maps */
 };
 
 /* -PB_E_INVALID with the place of v in the schema. */
@@ -261,6 +262,8 @@ MUST_CHECK int ref_declare(struct compiler *c, struct sub *s, struct json v);
  * when the target was made by $dynamicAnchor. */
 MUST_CHECK int ref_resolve(struct compiler *c, struct json ref, struct sub **out,
                            struct span *name);
+/* The value of a hexadecimal digit, or -1. (schema_uri.c) */
+int hex_digit(char c);
 /* Absolute form of `ref` seen from `base` (RFC 3986, 5.2), without fragment. (schema_uri.c) */
 struct span uri_resolve(struct arena *arena, struct span base, struct span ref);
 

@@ -6,9 +6,10 @@
  *   PCRE2_MATCH_UNSET_BACKREF     a group that took no part matches the empty string
  *   PCRE2_ALLOW_EMPTY_CLASS       [] matches nothing, [^] everything
  *   PCRE2_NEWLINE_ANYCRLF         . stops at CR and LF
- * and translate() does the rest: \s and \S know Unicode's spaces, [ in a class is itself, \p takes
- * long names, two \u of a surrogate pair are one character. What is left: U+2028 and U+2029 match
- * . and \S in a class; what ECMA-262 would refuse but Perl knows is taken as Perl means it.
+ * and translate() does the rest: \s and \S know Unicode's spaces; in a class [ is itself, and so is
+ * a hyphen beside \w; \p takes long names; two \u of a surrogate pair are one character. What is
+ * left: U+2028 and U+2029 match . and \S in a class; what ECMA-262 would refuse but Perl knows is
+ * taken as Perl means it.
  *
  * PCRE2's own match limit starts anew at each character of the subject, so it bounds nothing
  * for a long one. Therefore automatic callouts: our own meter runs at each item of the pattern
@@ -89,8 +90,14 @@ struct translation {
     struct span in;
     struct buf out;
     bool in_class;
+    bool after_set; /* in a class: the last item was \w or the like */
     uint64_t fixed;
 };
+
+static bool is_set(struct span s)
+{
+    return s.n > 1 && s.p[0] == '\\' && s.p[1] && strchr("dDwWsSpP", s.p[1]);
+}
 
 static struct span take(struct translation *t, size_t n)
 {
@@ -126,18 +133,14 @@ static bool take_property(struct translation *t)
 /* The four hex digits of \uXXXX at s, or 0. */
 static uint32_t unicode_escape(struct span s)
 {
-    static const char hex[] = "0123456789abcdef";
     uint32_t v = 0;
 
     if (s.n < 6 || s.p[0] != '\\' || s.p[1] != 'u')
         return 0;
     for (size_t i = 2; i < 6; i++) {
-        int c = s.p[i] >= 'A' && s.p[i] <= 'F' ? s.p[i] + 32 : s.p[i];
-        const char *digit = c ? strchr(hex, c) : NULL;
-
-        if (!digit)
+        if (hex_digit(s.p[i]) < 0)
             return 0;
-        v = v << 4 | (uint32_t)(digit - hex);
+        v = v << 4 | (uint32_t)hex_digit(s.p[i]);
     }
     return v;
 }
@@ -158,8 +161,9 @@ static bool take_pair(struct translation *t)
 
 static void take_escape(struct translation *t)
 {
-    char c = t->in.n > 1 ? t->in.p[1] : '\0';
+    char c = t->in.p[t->in.n > 1]; /* a lone backslash stands for itself, and is refused later */
 
+    t->after_set = is_set(t->in);
     if ((c == 'p' || c == 'P') && take_property(t))
         return;
     if (c == 'u' && take_pair(t))
@@ -183,27 +187,38 @@ static void note_repeat(struct translation *t)
     t->fixed = n > t->fixed ? n : t->fixed;
 }
 
+static void take_in_class(struct translation *t)
+{
+    char c = t->in.p[0];
+    bool hyphen = c == '-' && (t->after_set || is_set(span_from(t->in, 1)));
+
+    t->in_class = c != ']';
+    t->after_set = false;
+    if (c == '[' || hyphen)
+        buf_byte(&t->out, '\\');
+    buf_add_span(&t->out, take(t, 1));
+}
+
+static void take_outside(struct translation *t)
+{
+    bool negated = span_starts(t->in, "[^");
+
+    t->in_class = t->in.p[0] == '[';
+    t->after_set = false;
+    if (t->in.p[0] == '{')
+        note_repeat(t);
+    buf_add_span(&t->out, take(t, negated ? 2 : 1));
+}
+
 static void translate(struct translation *t)
 {
     while (t->in.n) {
-        char c = t->in.p[0];
-
-        if (c == '\\') {
+        if (t->in.p[0] == '\\')
             take_escape(t);
-            continue;
-        }
-        if (c == '[' && t->in_class) {
-            buf_byte(&t->out, '\\');
-        } else if (c == '[') {
-            t->in_class = true;
-            if (t->in.n > 1 && t->in.p[1] == '^')
-                buf_add_span(&t->out, take(t, 1));
-        } else if (c == ']') {
-            t->in_class = false;
-        } else if (c == '{' && !t->in_class) {
-            note_repeat(t);
-        }
-        buf_add_span(&t->out, take(t, 1));
+        else if (t->in_class)
+            take_in_class(t);
+        else
+            take_outside(t);
     }
 }
 

@@ -43,11 +43,14 @@ static int declare_resource(struct compiler *c, struct sub *s, struct json id, s
     return 0;
 }
 
+/* The name of an anchor in c->anchors, valid until the next. */
 static struct span anchor_key(struct compiler *c, const struct resource *r, struct span name)
 {
-    char *key = arena_printf(&c->s->arena, "%.*s#%.*s", SPAN_ARG(r->uri), SPAN_ARG(name));
-
-    return span_of(key);
+    c->scratch.n = 0;
+    buf_add_span(&c->scratch, r->uri);
+    buf_byte(&c->scratch, '#');
+    buf_add_span(&c->scratch, name);
+    return buf_span(&c->scratch);
 }
 
 static int declare_anchor(struct compiler *c, struct sub *s, struct json anchor, struct span name,
@@ -56,7 +59,8 @@ static int declare_anchor(struct compiler *c, struct sub *s, struct json anchor,
     struct resource *r = s->resource;
     struct sub *was;
 
-    if (!name.n || memchr(name.p, '\0', name.n) || memchr(name.p, '#', name.n))
+    assert(r);
+    if (!name.n || memchr(name.p, '#', name.n))
         return refuse(c, anchor, "expected a name made of letters, digits, '-', '_', ':' or '.'");
     was = map_put(&c->anchors, anchor_key(c, r, name), s);
     if (was && was != s && !same_schema(c, was, s))
@@ -111,25 +115,21 @@ int ref_declare(struct compiler *c, struct sub *s, struct json v)
 
 /* ---- Following --------------------------------------------------------------------------- */
 
-static int unfold_hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static struct span percent_decode(struct arena *arena, struct span s)
 {
     char *out = arena_alloc(arena, s.n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < s.n; i++) {
-        int high = s.p[i] == '%' && i + 2 < s.n ? unfold_hex(s.p[i + 1]) : -1;
-        int low = high >= 0 ? unfold_hex(s.p[i + 2]) : -1;
+        int high = s.p[i] == '%' && i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
 
-        out[n++] = (char)(low >= 0 ? high << 4 | low : s.p[i]);
-        i += low >= 0 ? 2 : 0;
+        out[n] = s.p[i];
+        if (low >= 0) {
+            out[n] = (char)(high << 4 | low);
+            i += 2;
+        }
+        n++;
     }
     return span_make(out, n);
 }
@@ -146,41 +146,42 @@ static struct span token_decode(struct arena *arena, struct span s)
     for (size_t i = 0; i < s.n; i++) {
         bool escape = s.p[i] == '~' && i + 1 < s.n && (s.p[i + 1] == '0' || s.p[i + 1] == '1');
 
-        out[n++] = !escape ? s.p[i] : s.p[i + 1] == '0' ? '~' : '/';
-        i += escape;
+        out[n] = s.p[i];
+        if (escape)
+            out[n] = "~/"[s.p[++i] - '0'];
+        n++;
     }
     return span_make(out, n);
 }
 
-static struct span index_key(struct buf *b, uint32_t at, struct span key)
+static struct span index_key(struct compiler *c, uint32_t at, struct span key)
 {
-    b->n = 0;
-    buf_add(b, &at, sizeof at);
-    buf_add_span(b, key);
-    return buf_span(b);
+    c->scratch.n = 0;
+    buf_add(&c->scratch, &at, sizeof at);
+    buf_add_span(&c->scratch, key);
+    return buf_span(&c->scratch);
 }
 
 /* json_get_span() for objects with very many members of which each is referred to. */
 static struct json get_member(struct compiler *c, struct json object, struct span key)
 {
-    AUTO_BUF struct buf b = { 0 };
     struct json_node *found;
 
     if (json_len(object) < INDEX_MIN)
         return json_get_span(object, key);
-    if (!map_get(&c->indexed, index_key(&b, object.at, (struct span){ 0 }))) {
-        map_put(&c->indexed, buf_span(&b), c);
+    if (!map_get(&c->indexed, index_key(c, object.at, (struct span){ 0 }))) {
+        map_put(&c->indexed, buf_span(&c->scratch), c);
         JSON_FOREACH(m, object) {
             struct span name = json_key_str(m, &c->s->arena);
 
             /* the empty key would look like the mark above */
             if (name.n)
-                map_put(&c->indexed, index_key(&b, object.at, name), &c->s->doc.nodes[m.at]);
+                map_put(&c->indexed, index_key(c, object.at, name), &c->s->doc.nodes[m.at]);
         }
     }
     if (!key.n)
         return json_get_span(object, key);
-    found = map_get(&c->indexed, index_key(&b, object.at, key));
+    found = map_get(&c->indexed, index_key(c, object.at, key));
     return found ? (struct json){ object.doc, (uint32_t)(found - c->s->doc.nodes) }
                  : (struct json){ 0 };
 }

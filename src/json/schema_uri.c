@@ -4,6 +4,15 @@ struct uri {
     struct span scheme, authority, path, query; /* with ':' after, "//" and '?' before */
 };
 
+int hex_digit(char c)
+{
+    int low = c | 0x20;
+
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
 static size_t scheme_length(struct span s)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -160,6 +160,12 @@ TEST(patterns_speak_ecma_262)
         { "{'pattern':'^\\\\cC$'}",        "'\\u0003'",   NULL },
         { "{'pattern':'(?<=x)y'}",         "'xy'",        NULL },
         { "{'pattern':''}",                "'anything'",  NULL },
+        /* the most copied of all: a hyphen beside a set is a hyphen */
+        { "{'pattern':'^[\\\\w-\\\\.]+@([\\\\w-]+\\\\.)+[\\\\w-]{2,4}$'}", "'a-b.c@d-e.org'", NULL },
+        { "{'pattern':'^[+-\\\\d\\\\s-z]+$'}", "'-+1\\u2003z'",  NULL },
+        { "{'pattern':'^[+-\\\\d\\\\s-z]+$'}", "'y'",         "value: does not match the pattern ^[+-\\d\\s-z]+$" },
+        { "{'pattern':'^[a-c-]+$'}",       "'abc-'",      NULL },
+        { "{'pattern':'^[a-c]+$'}",        "'b-'",        "value: does not match the pattern ^[a-c]+$" },
     };
     RUN_CASES(cases);
 }
