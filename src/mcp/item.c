@@ -113,9 +113,10 @@ static int set_input(struct item *i, const struct pb_tool *t, struct pb_error *e
     AUTO_BUF struct buf text = { 0 };
 
     if (t->input_schema) {
-        if (copy_json(i, &i->input_schema, "input_schema", t->input_schema, JSON_OBJECT, err) < 0 ||
-            schema_compile(&i->input, i->input_schema, err) < 0)
+        if (copy_json(i, &i->input_schema, "input_schema", t->input_schema, JSON_OBJECT, err) < 0)
             return -(int)err->code;
+        if (schema_compile(&i->input, i->input_schema, err) < 0)
+            return fail_in(err, "input_schema");
         if (!is_object_schema(i->input_schema))
             return fail(err, PB_E_INVALID, "input_schema: the root must have \"type\": \"object\"");
     } else {
