@@ -243,10 +243,10 @@ int json_parse(struct json_doc *doc, struct span text, const struct json_opts *o
 
     doc->n = 0;
     doc->text = text;
-    if (text.n >= UINT32_MAX) {
+    if (text.n > UINT32_MAX) {
         doc->text = (struct span){ 0 };
         return fail(err, PB_E_LIMIT, "a text of %zu bytes; the limit is %" PRIu32, text.n,
-                    UINT32_MAX - 1);
+                    UINT32_MAX);
     }
     if (read_text(&r))
         return 0;

@@ -11,21 +11,25 @@ const uint8_t *lex_refuse(struct lex *l, const uint8_t *at, const char *why)
 const uint8_t *lex_refuse_value(struct lex *l, const uint8_t *at)
 {
     static const struct {
-        uint8_t byte;
+        struct span begins;
         const char *why;
     } texts[] = {
-        { ']', "expected a value before ']'; the last item has no comma after it" },
-        { '}', "expected a value before '}'" },
-        { '/', "expected a value; JSON has no comments" },
-        { '\'', "expected a value; strings need double quotes" },
-        { '+', "expected a value; a number has no plus sign" },
-        { '.', "expected a value; a number begins with a digit" },
-        { 0xEF, "expected a value; a byte order mark is not allowed" },
+        { SPAN_CONST("]"), "expected a value before ']'; the last item has no comma after it" },
+        { SPAN_CONST("}"), "expected a value before '}'" },
+        { SPAN_CONST("/"), "expected a value; JSON has no comments" },
+        { SPAN_CONST("'"), "expected a value; strings need double quotes" },
+        { SPAN_CONST("+"), "expected a value; a number has no plus sign" },
+        { SPAN_CONST("."), "expected a value; a number begins with a digit" },
+        { SPAN_CONST("\xEF\xBB\xBF"), "expected a value; a byte order mark is not allowed" },
     };
+    size_t left = (size_t)(l->end - at);
 
-    for (size_t i = 0; at < l->end && i < ARRAY_LEN(texts); i++)
-        if (*at == texts[i].byte)
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct span begins = texts[i].begins;
+
+        if (left >= begins.n && !memcmp(at, begins.p, begins.n))
             return lex_refuse(l, at, texts[i].why);
+    }
     return lex_refuse(l, at, "expected a value");
 }
 

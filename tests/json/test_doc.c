@@ -70,6 +70,7 @@ TEST(refusals_name_the_line_the_column_and_the_reason)
         { "'a'", "line 1, column 1: expected a value; strings need double quotes" },
         { "\xef\xbb\xbf{}",
           "line 1, column 1: expected a value; a byte order mark is not allowed" },
+        { "\xef\xbc\x91", "line 1, column 1: expected a value" },
         { "nul", "line 1, column 1: expected a value" },
     };
 
@@ -599,8 +600,8 @@ TEST(a_text_of_4_gib_is_refused_before_it_is_read)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
 
-    CHECK_INT(json_parse(&doc, span_make("1", UINT32_MAX), NULL, &err), -PB_E_LIMIT);
-    CHECK_STR(err.msg, "a text of 4294967295 bytes; the limit is 4294967294");
+    CHECK_INT(json_parse(&doc, span_make("1", (size_t)UINT32_MAX + 1), NULL, &err), -PB_E_LIMIT);
+    CHECK_STR(err.msg, "a text of 4294967296 bytes; the limit is 4294967295");
     CHECK_INT(json_parse(&doc, span_make("1", SIZE_MAX / 2), NULL, &err), -PB_E_LIMIT);
 }
 
