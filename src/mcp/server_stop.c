@@ -190,12 +190,24 @@ static void on_stop_timer(void *ctx)
     close_hosts(s);
 }
 
+/* A peer that was dealt with moves to another list: what cancelling one does may close others. */
 static void cancel_calls(struct pb_server *s)
 {
-    struct list *pos, *safe;
+    struct list done = LIST_INIT(done);
 
-    LIST_FOREACH(pos, safe, &s->peers)
-        peer_cancel_all(CONTAINER_OF(pos, struct peer, in_server));
+    while (!list_empty(&s->peers)) {
+        struct peer *p = CONTAINER_OF(s->peers.next, struct peer, in_server);
+
+        list_remove(&p->in_server);
+        list_append(&done, &p->in_server);
+        peer_cancel_all(p);
+    }
+    while (!list_empty(&done)) {
+        struct list *pos = done.next;
+
+        list_remove(pos);
+        list_append(&s->peers, pos);
+    }
 }
 
 static void begin_stop_within(struct pb_server *s, uint64_t ms)

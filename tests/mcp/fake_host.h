@@ -30,6 +30,7 @@ struct fake {
     size_t n_held, n_cancelled, n_notified, n_watched, n_answers;
     enum cancel_reason why;
     size_t running;
+    bool closes;      /* whatever is cancelled takes the peer with it */
     char answer[256]; /* to the last question: a result, or "code text" */
     struct span schema;
 };
@@ -101,6 +102,9 @@ static void fake_cancel(struct request *r, enum cancel_reason why)
 
     f->n_cancelled++;
     f->why = why;
+    request_reply(r, SPAN("{\"late\":true}")); /* allowed, and ignored */
+    if (f->closes)
+        peer_close(TAKE(f->peer));
     for (size_t i = 0; i < f->n_held; i++)
         if (f->held[i] == r)
             f->held[i] = NULL;
@@ -166,6 +170,9 @@ static void fake_call(struct fake *f, struct request *r)
     } else if (json_str_is(name, "sample")) {
         request_fail(r, RPC_MISSING_CAPABILITY,
                      SPAN("{\"requiredCapabilities\":{\"sampling\":{}}}"), "needs sampling");
+    } else if (json_str_is(name, "close")) { /* the transport breaks under the handler */
+        peer_close(TAKE(f->peer));
+        request_reply(r, SPAN("{}"));
     } else if (json_str_is(name, "echo")) {
         request_reply(r, SPAN("{\"content\":[]}"));
     } else {
@@ -236,7 +243,8 @@ static const struct provider fake_provider = {
 
 /* ---- the test's side ---------------------------------------------------------------------- */
 
-static inline void fake_start(struct fake *f, enum peer_kind kind, const struct pb_server_options *opts)
+static inline void fake_start(struct fake *f, enum peer_kind kind,
+                              const struct pb_server_options *opts)
 {
     struct pb_server_options o = PB_SERVER_OPTIONS_INIT;
 
@@ -259,14 +267,14 @@ static inline void fake_forget(struct fake *f)
 
 static inline void fake_end(struct fake *f)
 {
-    peer_close(f->peer);
+    peer_close(TAKE(f->peer));
     pb_server_free(f->server);
     loop_free(f->loop);
     fake_forget(f);
 }
 
 static inline void fake_say_http(struct fake *f, const char *text, const struct http_facts *facts,
-                          void *exchange)
+                                 void *exchange)
 {
     peer_receive(f->peer, message_new(blob_new(span_of(text))), facts, exchange);
     loop_turn(f->loop, false);

@@ -405,6 +405,39 @@ TEST(a_closed_peer_cancels_and_says_nothing_more)
     loop_free(f.loop);
 }
 
+TEST(a_peer_may_be_closed_from_inside)
+{
+    struct fake f;
+
+    /* by a handler, */
+    fake_start(&f, PEER_STDIO, NULL);
+    fake_say(&f, CALL("1", "hold"));
+    fake_say(&f, CALL("2", "close"));
+    CHECK_INT(f.n_sent, 0);
+    CHECK_INT(f.n_finished, 2);
+    fake_end(&f);
+
+    /* while one is cancelled, */
+    fake_start(&f, PEER_STDIO, NULL);
+    fake_say(&f, CALL("1", "hold"));
+    fake_say(&f, CALL("2", "ask"));
+    fake_forget(&f);
+    f.closes = true;
+    FAKE_SILENT(&f, RPC("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}"));
+    CHECK_INT(f.n_cancelled, 2);
+    fake_end(&f);
+
+    /* and while all are. */
+    fake_start(&f, PEER_STDIO, NULL);
+    fake_say(&f, CALL("1", "hold"));
+    fake_say(&f, CALL("2", "hold"));
+    f.closes = true;
+    peer_cancel_all(f.peer);
+    CHECK_INT(f.n_cancelled, 2);
+    CHECK_INT(f.n_sent, 1);
+    fake_end(&f);
+}
+
 TEST(a_lost_exchange_does_not_stop_a_legacy_request)
 {
     struct fake f;

@@ -56,7 +56,7 @@ static void mock_close(void *host, loop_fn *fn, void *ctx)
 
     m->closed++;
     *c = (struct closing){ fn, ctx };
-    peer_close(m->fake->peer);
+    peer_close(TAKE(m->fake->peer));
     loop_defer(m->fake->loop, mock_is_closed, c);
 }
 
