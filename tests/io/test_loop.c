@@ -143,7 +143,7 @@ TEST(a_timer_that_starts_itself_at_once_lets_others_run)
     timer_start(&a.timer, 0);
     timer_start(&end, 5);
     loop_run(t.loop);
-    CHECK(t.count > 1);
+    CHECK(t.count >= 1);
     timer_stop(&a.timer);
     loop_free(t.loop);
 }
