@@ -132,7 +132,7 @@ static double power(struct parser *p)
         v = -power(p);
     } else if (take(p, '+')) {
         v = power(p);
-    } else if (isdigit((unsigned char)peek(p)) || strchr(".(", peek(p)) ||
+    } else if (isdigit((unsigned char)peek(p)) || (peek(p) && strchr(".(", peek(p))) ||
                islower((unsigned char)peek(p))) {
         v = atom(p);
         if (take(p, '^'))

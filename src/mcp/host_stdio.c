@@ -28,7 +28,7 @@ struct stdio_host {
      * the first answer would find the others missing. */
     struct buf gathered;
     bool gathering;
-    bool resume_due, eof, broken, broken_due;
+    bool resume_due, eof, broken;
 
     /* Which answers have left: `given` counts bytes handed to the stream, `ends` has the end of
      * each answer that may still be queued there. */
@@ -108,7 +108,6 @@ static void on_broken(void *ctx)
 {
     struct stdio_host *h = ctx;
 
-    h->broken_due = false;
     if (h->state.now == STDIO_ENDED || h->closing)
         return;
     stream_read(h->in, false);
@@ -124,7 +123,6 @@ static void set_broken(struct stdio_host *h)
         return;
     h->broken = true;
     drop_unsent(h);
-    h->broken_due = true;
     loop_defer(h->loop, on_broken, h);
 }
 
@@ -201,11 +199,11 @@ static void write_line(struct stdio_host *h, const struct span *parts, size_t n,
     }
     for (size_t i = 0; i < n; i++)
         size += parts[i].n;
+    if (h->gathered.n + size > GATHER_BYTES)
+        give_gathered(h);
     h->given += size;
     if (response)
         buf_add(&h->ends, &h->given, sizeof h->given);
-    if (h->gathered.n + size > GATHER_BYTES)
-        give_gathered(h);
     if (h->gathering && size <= GATHER_BYTES)
         add_line(&h->gathered, parts, n);
     else
