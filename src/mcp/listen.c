@@ -140,10 +140,12 @@ static bool keep_none(struct request *r, struct span name)
     return false;
 }
 
-static bool keep_task(struct request *r, struct span name)
+static bool keep_task(struct request *r, struct span id)
 {
-    (void)name;
-    return r->env.has_tasks;
+    struct pb_server *s = r->server;
+
+    return r->env.has_tasks && s->provider->has_task &&
+           s->provider->has_task(s->provider_ctx, r->peer, id);
 }
 
 /* NULL, or what is wrong with it. Only what the capabilities offer is honoured. */

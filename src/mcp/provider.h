@@ -14,6 +14,8 @@ struct provider {
     struct span (*tool_schema)(void *ctx, struct span tool);
     /* Is there such a resource to subscribe to? NULL: subscribing is not offered. */
     bool (*subscribable)(void *ctx, struct span uri);
+    /* Is there such a task, and is it this client's? NULL: tasks are not offered. */
+    bool (*has_task)(void *ctx, const struct peer *p, struct span task_id);
     /* The first subscriber came, or the last one left. May be NULL. */
     void (*watch)(void *ctx, struct span uri, bool on);
     /* A notification of a client that the peer did not use up itself. May be NULL. */

@@ -388,6 +388,11 @@ static bool subscribable(void *ctx, struct span uri)
     return i != NULL;
 }
 
+static bool has_task(void *ctx, const struct peer *p, struct span task_id)
+{
+    return tasks_has(ctx, p, task_id);
+}
+
 static size_t running(void *ctx)
 {
     const struct registry *reg = ctx;
@@ -400,5 +405,6 @@ const struct provider registry_provider = {
     .handle = registry_handle,
     .tool_schema = tool_schema,
     .subscribable = subscribable,
+    .has_task = has_task,
     .running = running,
 };

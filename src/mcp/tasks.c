@@ -272,6 +272,18 @@ void task_said(struct pb_call *c, const char *message)
     changed(c->task);
 }
 
+static struct task *own_task(const struct registry *reg, const struct peer *p, struct span id)
+{
+    struct task *t = map_get(&reg->tasks->by_id, id);
+
+    return t && strcmp(t->principal, peer_principal(p)) == 0 ? t : NULL;
+}
+
+bool tasks_has(const struct registry *reg, const struct peer *p, struct span id)
+{
+    return own_task(reg, p, id) != NULL;
+}
+
 /* The task that a request names, if it is the client's own. Otherwise the request is answered. */
 static struct task *task_of(struct registry *reg, struct request *r)
 {
@@ -290,8 +302,8 @@ static struct task *task_of(struct registry *reg, struct request *r)
                      json_type_name(id));
         return NULL;
     }
-    t = map_get(&reg->tasks->by_id, json_str(id, &a));
-    if (t && strcmp(t->principal, peer_principal(r->peer)) == 0)
+    t = own_task(reg, r->peer, json_str(id, &a));
+    if (t)
         return t;
     request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Task not found");
     return NULL;

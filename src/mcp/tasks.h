@@ -23,6 +23,8 @@ void task_expired(struct pb_call *c, struct span text);
 /* A word on how far it is. */
 void task_said(struct pb_call *c, const char *message);
 
+/* Is there such a task, and is it this client's? */
+bool tasks_has(const struct registry *reg, const struct peer *p, struct span id);
 void tasks_get(struct registry *reg, struct request *r);
 void tasks_update(struct registry *reg, struct request *r);
 void tasks_cancel(struct registry *reg, struct request *r);

@@ -208,6 +208,12 @@ static bool fake_subscribable(void *ctx, struct span uri)
     return span_starts(uri, "test://");
 }
 
+static bool fake_has_task(void *ctx, const struct peer *p, struct span task_id)
+{
+    (void)ctx;
+    return !strcmp(peer_principal(p), "") && task_id.n == 1;
+}
+
 static void fake_watch(void *ctx, struct span uri, bool on)
 {
     struct fake *f = ctx;
@@ -236,6 +242,7 @@ static const struct provider fake_provider = {
     .handle = fake_handle,
     .tool_schema = fake_tool_schema,
     .subscribable = fake_subscribable,
+    .has_task = fake_has_task,
     .watch = fake_watch,
     .notified = fake_notified,
     .running = fake_running,

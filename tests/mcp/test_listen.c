@@ -136,6 +136,20 @@ TEST(tasks_are_told_whole_to_those_who_asked)
     fake_end(&f);
 }
 
+TEST(task_ids_are_honoured_only_if_they_are_the_clients_own)
+{
+    struct fake f;
+
+    fake_start(&f, PEER_STATELESS, NULL);
+    fake_say(&f, LISTEN("1", "{\"taskIds\":[\"t\",\"unknown\"]}"));
+    CHECK_STR(f.sent[0].text, ACK("1", "{\"taskIds\":[\"t\"]}"));
+    fake_forget(&f);
+    peer_set_principal(f.peer, "mallory");
+    fake_say(&f, LISTEN("2", "{\"taskIds\":[\"t\"]}"));
+    CHECK_STR(f.sent[0].text, ACK("2", "{}"));
+    fake_end(&f);
+}
+
 TEST(task_ids_are_honoured_only_with_the_extension)
 {
     struct fake f;
