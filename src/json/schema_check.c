@@ -62,13 +62,6 @@ int seen_init(struct check *c, struct seen *s, size_t n, struct json v)
     return 0;
 }
 
-void seen_clear(struct seen *s)
-{
-    s->small = 0;
-    if (s->bits)
-        memset(s->bits, 0, seen_words(s) * sizeof *s->bits);
-}
-
 void seen_mark(struct seen *s, size_t i)
 {
     seen_bits(s)[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);

@@ -327,7 +327,6 @@ check_fn check_required, check_dependent, check_property_names, check_members, c
 
 /* A set of numbers below n; v is only for the message. */
 int seen_init(struct check *c, struct seen *s, size_t n, struct json v);
-void seen_clear(struct seen *s);
 void seen_mark(struct seen *s, size_t i);
 void seen_mark_all(struct seen *s);
 bool seen_has(const struct seen *s, size_t i);

@@ -145,6 +145,7 @@ TEST(patterns_speak_ecma_262)
         { "{'pattern':'^\\\\s$'}",         "'\\u00a0'",   NULL },
         { "{'pattern':'^[\\\\s]$'}",       "'\\ufeff'",   NULL },
         { "{'pattern':'^\\\\S$'}",         "'\\u2003'",   "value: does not match the pattern ^\\S$" },
+        { "{'pattern':'^\\\\pL\\\\uzz$'}",    "'auzz'",      NULL },
         { "{'pattern':'^.$'}",             "'\xf0\x9f\x98\x80'", NULL },
         { "{'pattern':'^.$'}",             "'\\r'",       "value: does not match the pattern ^.$" },
         { "{'pattern':'^[^]$'}",           "'\\n'",       NULL },
@@ -194,6 +195,7 @@ TEST(arrays_have_items_sizes_and_unlike_items)
         { "{'uniqueItems':true}",      "['a','b','c','d','e','f','g','h','\\u0061']", "value: items 0 and 8 are equal" },
         { "{'uniqueItems':true}",      "[{'a':1,'b':2},{'b':1,'a':2},[1,2],[2,1],1,10,100,0.1,-1,null,true,false,0]", NULL },
         { "{'uniqueItems':true}",      "[0,1,2,3,4,5,6,7,8,-0.0]", "value: items 0 and 9 are equal" },
+        { "{'uniqueItems':true}",      "[0,1,2,3,4,5,6,7,8,1e999999999999999999,1e999999999999999999]", "value: items 9 and 10 are equal" },
         { "{'uniqueItems':false}",     "[1,1]",      NULL },
     };
     RUN_CASES(cases);
@@ -339,8 +341,7 @@ TEST(what_is_no_schema_is_refused_with_its_place)
         { "{'exclusiveMinimum':true}",          NULL, "/exclusiveMinimum: expected a number, got a boolean" },
         { "{'uniqueItems':1}",                  NULL, "/uniqueItems: expected a boolean, got a number" },
         { "{'pattern':1}",                      NULL, "/pattern: expected a string, got a number" },
-        { "{'pattern':'a(b'}",                  NULL, "/pattern: not a usable pattern: missing closing parenthesis, near character 3" },
-        { "{'patternProperties':{'[':true}}",   NULL, "/patternProperties/[: not a usable pattern: missing terminating ] for character class, near character 1" },
+        { "{'type':'string','required':true}", NULL, "/required: expected an array of strings, got a boolean" },
         { "{'a':1,'a':2}",                      NULL, "schema: line 1, column 8: a key that this object already has" },
         { "{'a':",                              NULL, "schema: line 1, column 6: expected a value, but the text ends" },
     };
@@ -366,6 +367,7 @@ TEST(old_drafts_are_read_when_the_schema_says_so)
         { "{" DRAFT4 "'minimum':3,'exclusiveMinimum':false}", "3", NULL },
         { "{" DRAFT4 "'maximum':3,'exclusiveMaximum':true}",  "3", "value: expected less than 3" },
         { "{" DRAFT4 "'exclusiveMaximum':true}",              "3", NULL },
+        { "{" DRAFT7 "'exclusiveMaximum':3}",                 "3", "value: expected less than 3" },
         { "{" DRAFT4 "'id':'http://x/y','definitions':{'a':{'id':'#b','type':'null'}},'$ref':'#b'}", "3", "value: expected null, got a number" },
         { "{" DRAFT7 "'definitions':{'a':{'$id':'#b','type':'null'}},'$ref':'#b'}", "3", "value: expected null, got a number" },
         { "{'$id':'#/properties/x','type':'null'}",           "3", "value: expected null, got a number" },
@@ -376,6 +378,31 @@ TEST(old_drafts_are_read_when_the_schema_says_so)
     RUN_CASES(cases);
 }
 /* clang-format on */
+
+/* What follows the colon is PCRE2's own text, which changes from release to release. */
+TEST(patterns_that_cannot_be_read_are_refused)
+{
+    static const struct {
+        const char *schema, *want;
+    } cases[] = {
+        { "{'pattern':'a(b'}", "/pattern: not a usable pattern: missing closing parenthesis" },
+        { "{'pattern':'a\\\\'}", "/pattern: not a usable pattern: " },
+        { "{'pattern':'\\\\p{Nonsense}'}", "/pattern: not a usable pattern: " },
+        { "{'pattern':'\\\\ud83dx'}", "/pattern: not a usable pattern: " },
+        { "{'pattern':'\\\\C'}", "/pattern: not a usable pattern: " },
+        { "{'patternProperties':{'[':true}}", "/patternProperties/[: not a usable pattern: " },
+        { "{'items':{'pattern':'*'}}", "/items/pattern: not a usable pattern: " },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *text = with_quotes(cases[i].schema);
+        struct schema *s = NULL;
+        struct pb_error err;
+
+        CHECK_INT(schema_compile(&s, span_of(text), &err), -PB_E_INVALID);
+        CHECK_HAS(err.msg, cases[i].want);
+    }
+}
 
 TEST(nothing_is_no_value)
 {
@@ -444,6 +471,32 @@ TEST(long_paths_and_texts_are_cut_where_it_hurts_least)
     CHECK(strlen(err.msg) < sizeof err.msg);
     CHECK(utf8_valid(span_of(err.msg)));
     CHECK_HAS(err.msg, "...");
+
+    /* a path, two alternatives and a list: more than there is room for */
+    schema.n = 0;
+    buf_str(&schema, "{'patternProperties':{'':{'anyOf':[{'items':{'enum':[");
+    for (int i = 0; i < 30; i++)
+        buf_printf(&schema, "%s'\xc3\xa9\xc3\xa9\xc3\xa9%d'", i ? "," : "", i);
+    buf_str(&schema, "]}},false]}}}");
+    CHECK_INT(verdict_on(buf_cstr(&schema),
+                         "{'a-property-with-a-long-name-in-an-object':['something else']}", &err),
+              -PB_E_INVALID);
+    CHECK_INT(strlen(err.msg), sizeof err.msg - 1);
+    CHECK(utf8_valid(span_of(err.msg)));
+    CHECK_STR(err.msg + strlen(err.msg) - 3, "...");
+}
+
+TEST(nobody_needs_to_ask_why)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO(schema) struct schema *s = NULL;
+
+    CHECK_INT(schema_compile(&s, SPAN("{\"type\":1}"), NULL), -PB_E_INVALID);
+    CHECK_INT(schema_compile(&s, SPAN("{"), NULL), -PB_E_INVALID);
+    CHECK(!s);
+    CHECK_INT(schema_compile(&s, SPAN("{\"type\":\"null\"}"), NULL), 0);
+    CHECK_INT(json_parse(&doc, SPAN("[1]"), NULL, NULL), 0);
+    CHECK_INT(schema_check(s, json_root(&doc), NULL), -PB_E_INVALID);
 }
 
 TEST(multiples_agree_with_the_machine_for_all_small_numbers)

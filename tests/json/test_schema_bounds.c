@@ -132,6 +132,81 @@ TEST(steps_are_counted_at_the_bound_and_past_it)
     }
 }
 
+enum kind { OBJECT, ARRAY, STRING, NUMBER };
+
+static void add_large_value(struct buf *b, enum kind kind)
+{
+    static const char *const open[] = { "{'k0':0", "[0", "'", "7" };
+    static const char *const close[] = { "}", "]", "'", "" };
+
+    buf_str(b, open[kind]);
+    for (int i = 1; i < 20000; i++) {
+        if (kind == OBJECT)
+            buf_printf(b, ",'k%d':%d", i, i);
+        else if (kind == ARRAY)
+            buf_printf(b, ",%d", i);
+        else
+            buf_str(b, kind == STRING ? "\\u0061aaaaaaaaaa" : "7");
+    }
+    buf_str(b, close[kind]);
+}
+
+/* Each of these is satisfied, and applied 10000 times. `*` stands for the value itself. */
+TEST(whatever_a_keyword_looks_at_is_charged_for)
+{
+    static const struct {
+        enum kind kind;
+        const char *schema;
+    } cases[] = {
+        { OBJECT, "{'required':['k0']}" },
+        { OBJECT, "{'dependentRequired':{'k0':['k1']}}" },
+        { OBJECT, "{'dependentSchemas':{'z':true}}" },
+        { OBJECT, "{'propertyNames':true}" },
+        { OBJECT, "{'properties':{'z':false}}" },
+        { OBJECT, "{'patternProperties':{'^z':false}}" },
+        { OBJECT, "{'unevaluatedProperties':true}" },
+        { OBJECT, "{'anyOf':[true,false],'unevaluatedProperties':true}" },
+        { ARRAY, "{'items':true}" },
+        { ARRAY, "{'contains':true}" },
+        { ARRAY, "{'uniqueItems':true}" },
+        { ARRAY, "{'unevaluatedItems':true}" },
+        { ARRAY, "{'not':{'contains':{'minimum':20000}}}" },
+        { STRING, "{'minLength':1}" },
+        { STRING, "{'maxLength':100000000}" },
+        { STRING, "{'pattern':'a'}" },
+        { STRING, "{'const':*}" },
+        { STRING, "{'enum':['x',*]}" },
+        { NUMBER, "{'minimum':0}" },
+        { NUMBER, "{'maximum':1e30000}" },
+        { NUMBER, "{'multipleOf':7}" },
+        { NUMBER, "{'type':'integer','multipleOf':77777777777777777777}" },
+        { NUMBER, "{'enum':[1,2,3,4,5,6,7,8,9,*]}" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf schema = { 0 };
+        AUTO_BUF struct buf value = { 0 };
+        struct pb_error err;
+        int rc;
+
+        add_large_value(&value, cases[i].kind);
+        buf_str(&schema, "{'$defs':{'x':");
+        for (const char *p = cases[i].schema; *p; p++)
+            if (*p == '*')
+                buf_add_span(&schema, buf_span(&value));
+            else
+                buf_byte(&schema, *p);
+        buf_str(&schema, "},'allOf':[true");
+        for (int k = 0; k < 10000; k++)
+            buf_str(&schema, ",{'$ref':'#/$defs/x'}");
+        buf_str(&schema, "]}");
+        rc = verdict_on(buf_cstr(&schema), buf_cstr(&value), &err);
+        if (rc != -PB_E_LIMIT)
+            TAP_FAIL("%s: %d %s", cases[i].schema, rc, err.msg);
+        CHECK_HAS(err.msg, "checking took more than 1000000 steps");
+    }
+}
+
 static double cpu_ms(void)
 {
     struct timespec t;
