@@ -9,6 +9,7 @@ enum {
     JSON_SCHEMA_STEPS_MAX = 1000000,  /* keyword applications in one check */
     JSON_SCHEMA_BYTES_MAX = 1048576,  /* text of one schema */
     JSON_SCHEMA_SUBS_MAX = 50000,     /* schemas within one schema */
+    JSON_SCHEMA_URI_MAX = 2048,       /* an absolute $id */
     JSON_PATTERN_STEPS_MAX = 100000,  /* matcher steps of one `pattern` */
     JSON_PATTERN_NEST_MAX = 100,      /* parentheses in one `pattern` */
     JSON_PATTERN_BYTES_MAX = 4194304, /* compiled patterns of one schema */
@@ -65,6 +66,7 @@ enum {
     HTTP_CONNECT_MS = 10000,
     HTTP_REDIRECTS_MAX = 5,
     HTTP_CALLS_MAX = 10000,         /* requests of one client under way */
+    HTTP_CALLS_PER_TURN = 64,       /* begun, resumed or ended, before others get a turn */
     HTTP_IDLE_CONNECTIONS_MAX = 64, /* kept open for the next request */
     HTTP_REPLY_HEAD_MAX = 65536,    /* head and trailers of a response, all 1xx counted in */
     HTTP_ERROR_BODY_MAX = 65536,    /* of an error answer, kept to read its JSON-RPC error */

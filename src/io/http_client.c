@@ -171,15 +171,17 @@ static void go_on(void *ctx)
     struct http_client *c = ctx;
 
     c->later = false;
-    for (size_t left = c->n_calls + 1; left && !list_empty(&c->todo); left--) {
+    for (int left = HTTP_CALLS_PER_TURN; left && !list_empty(&c->todo); left--) {
         struct list *first = c->todo.next;
 
         list_remove(first);
         call_go_on(CONTAINER_OF(first, struct http_call, work));
     }
-    if (c->closing) {
+    if (!list_empty(&c->todo))
+        run_later(c);
+    else if (c->closing)
         shut(c);
-    } else if (c->run_now) {
+    if (c->run_now && !c->closing) {
         c->run_now = false;
         act(c, CURL_SOCKET_TIMEOUT, 0);
     }

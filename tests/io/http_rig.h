@@ -6,6 +6,7 @@
 #include "tap.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 enum { RIG_TURNS = 20000, RIG_KEPT = 64 };
@@ -95,6 +96,7 @@ static inline void peer_open(struct peer *p, struct rig *rig)
     *p = (struct peer){ .rig = rig, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
     CHECK(p->fd >= 0);
     CHECK_INT(connect(p->fd, (struct sockaddr *)&to, sizeof to), 0);
+    setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 }
 
 static inline void peer_close(struct peer *p)
