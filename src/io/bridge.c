@@ -129,6 +129,16 @@ static void leave(struct pb_loop *l)
     pthread_cond_signal(&l->left);
 }
 
+static bool is_shut(struct pb_loop *l)
+{
+    bool shut;
+
+    pthread_mutex_lock(&l->mu);
+    shut = l->shut;
+    pthread_mutex_unlock(&l->mu);
+    return shut;
+}
+
 int loop_wait(struct pb_loop *l, waiter_fn *fn, void *ctx, uint64_t timeout_ms, void **out,
               struct pb_error *err)
 {
@@ -137,6 +147,8 @@ int loop_wait(struct pb_loop *l, waiter_fn *fn, void *ctx, uint64_t timeout_ms, 
     void (*free_fn)(void *) = NULL;
     int rc;
 
+    if (is_shut(l))
+        return fail(err, PB_E_CLOSED, "the loop has been shut");
     if (loop_on_thread(l))
         return fail(err, PB_E_INVALID, "the loop's own thread cannot wait for its loop");
     w = waiter_new(l, fn, ctx);

@@ -2,8 +2,11 @@
 #include <assert.h>
 #include <fcntl.h>
 
-/* Both are bounds on memory kept between turns, not on work. */
-enum { CALLS_MIN = 16, CALLS_KEEP = 1024 };
+enum {
+    CALLS_MIN = 16,
+    CALLS_KEEP = 1024,  /* entries kept allocated between turns */
+    CLOSING_TURNS = 64, /* a chain of closings that is longer is a leak */
+};
 
 void calls_add(struct calls *c, loop_fn *fn, void *ctx)
 {
@@ -347,16 +350,14 @@ void loop_free(struct pb_loop *l)
     loop_shut(l);
     atomic_store(&l->stop, false);
     finish_closings(l);
-    while (l->deferred.n || l->frees.n)
+    for (int i = 0; i < CLOSING_TURNS && alive(l); i++)
         loop_turn(l, false);
     bridge_free(l);
     work_free(l);
     signals_free(l);
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_close((uv_handle_t *)&l->tick, NULL);
-    for (int i = 0; uv_loop_alive(&l->uv) && i < 2; i++)
-        uv_run(&l->uv, UV_RUN_NOWAIT);
-    run_frees(l);
+    uv_run(&l->uv, UV_RUN_NOWAIT);
     rc = uv_loop_close(&l->uv);
     assert(rc == 0 && "something that lives on the loop was not closed before it");
     (void)rc;

@@ -60,7 +60,7 @@ int queue_peek(const struct stream_queue *q, struct iovec *iov)
 void queue_drop(struct stream_queue *q, size_t n)
 {
     q->bytes -= n;
-    while (n) {
+    while (n && q->head) {
         struct chunk *c = q->head;
         size_t cut = c->n - c->off < n ? c->n - c->off : n;
 

@@ -302,6 +302,8 @@ TEST(after_a_shutdown_nothing_is_taken)
     loop_shut(l);
     CHECK_INT(loop_post(l, answer_now, &v, &err), -PB_E_CLOSED);
     CHECK_STR(err.msg, "the loop has been shut");
+    CHECK_INT(loop_wait(l, answer_never, &v, 0, NULL, &err), -PB_E_CLOSED);
+    CHECK_STR(err.msg, "the loop has been shut");
     CHECK_INT(atomic_load(&v.begun), 0);
     loop_free(l);
 }
