@@ -234,7 +234,7 @@ void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
     AUTO_BUF struct buf frame = { 0 };
     char id[EVENT_ID_CHARS + 1];
 
-    event_id(id, s->no, s->last);
+    event_id(id, s->no, s->seen);
     sse_write_priming(&frame, id, retry_ms);
     write_frame(s, buf_span(&frame));
 }

@@ -39,7 +39,8 @@ bool host_stream_attached(const struct host_stream *s);
 /* Ends the connection but not the stream. */
 void host_stream_detach(struct host_stream *s);
 
-/* An event with an id and no data: where to resume before there was a message. retry_ms 0: none. */
+/* An event without data, whose id is that of the last one written: where to resume when nothing
+ * comes after it. retry_ms 0: none. */
 void host_stream_prime(struct host_stream *s, uint64_t retry_ms);
 void host_stream_send(struct host_stream *s, const struct span *parts, size_t n);
 /* An event of another type; never kept. */

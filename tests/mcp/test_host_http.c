@@ -1,0 +1,935 @@
+/* test_host_http.c - Streamable HTTP: what is refused and how, sessions, streams, resumption, and
+ * the modern era beside them. */
+#include "web_kit.h"
+#include <malloc.h>
+
+static struct kit k;
+static struct web w;
+
+static void begin(void)
+{
+    kit_http(&k, NULL);
+    w = web_open(&k);
+}
+
+static void end(void)
+{
+    web_close(&w);
+    kit_close(&k);
+}
+
+static const char *lines(const char *a, const char *b)
+{
+    return arena_printf(&k.arena, "%s%s", a, b);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------- */
+
+TEST(a_post_that_cannot_be_a_message_is_refused_with_a_reason)
+{
+    static const struct {
+        const char *headers, *body;
+        int status;
+        const char *has;
+    } cases[] = {
+        { "Content-Type: text/plain\r\n", WEB_PING, 415, "-32000" },
+        { "Content-Type: application/json; charset=utf-16\r\n", WEB_PING, 415, "-32000" },
+        { "Content-Type: application/jsonx\r\n", WEB_PING, 415, "-32000" },
+        { "Content-Type: multipart/form-data\r\n", WEB_PING, 415, "-32000" },
+        { "", WEB_PING, 415, "-32000" },
+        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", WEB_PING, 415, "" },
+        { "Content-Type: application/json\r\nAccept: text/html\r\n", WEB_PING, 406, "-32000" },
+        { "Content-Type: application/json\r\n", "{", 400, "-32700" },
+        { "Content-Type: application/json\r\n", "", 400, "-32700" },
+        { "Content-Type: application/json\r\n", "{\"a\":\"\xff\"}", 400, "invalid UTF-8" },
+        { "Content-Type: application/json\r\n", "7", 400, "-32600" },
+        { "Content-Type: application/json\r\n", "{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"x\"}",
+          400, "\"id\":9,\"error\":{\"code\":-32600" },
+        { "Content-Type: application/json\r\n",
+          "{\"jsonrpc\":\"2.0\",\"id\":9,\"id\":8,\"method\":\"x\"}", 400, "-32600" },
+        { "Content-Type: application/json\r\n", WEB_PING, 400,
+          "Mcp-Session-Id header is required" },
+        { "Content-Type: application/json\r\nMcp-Session-Id: nope\r\n", WEB_PING, 404,
+          "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32001,\"message\":\"Session not "
+          "found\"}}" },
+        { "Content-Type: application/json; charset=UTF-8\r\n", WEB_PING, 400, "Session" },
+        { "Content-Type: Application/JSON\r\nAccept: */*\r\n", WEB_PING, 400, "Session" },
+    };
+
+    begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct answer a;
+
+        web_request(&w, "POST", "/mcp", cases[i].headers, cases[i].body);
+        a = web_answer(&w);
+        if (a.status != cases[i].status || !strstr(a.body, cases[i].has))
+            TAP_FAIL("case %zu: %d %s", i, a.status, a.body);
+        CHECK_STR(web_header(&w, a.head, "Content-Type"), "application/json");
+    }
+    end();
+}
+
+TEST(other_methods_and_paths_are_refused)
+{
+    static const struct {
+        const char *method, *path;
+        int status;
+        const char *allow;
+    } cases[] = {
+        { "PUT", "/mcp", 405, "GET, POST, DELETE" },
+        { "OPTIONS", "/mcp", 405, "GET, POST, DELETE" },
+        { "PATCH", "/mcp", 405, "GET, POST, DELETE" },
+        { "POST", "/", 404, NULL },
+        { "POST", "/mcp/", 404, NULL },
+        { "POST", "//mcp", 404, NULL },
+        { "POST", "/MCP", 404, NULL },
+        { "GET", "/mcp/..;/mcp", 404, NULL },
+        { "GET", "/%6dcp", 404, NULL },
+        { "GET", "/mcp", 406, NULL },
+        { "DELETE", "/mcp", 400, NULL },
+    };
+
+    begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct answer a;
+        const char *allow;
+
+        web_request(&w, cases[i].method, cases[i].path,
+                    "Accept: application/json\r\nX-HTTP-Method-Override: POST\r\n", "");
+        a = web_answer(&w);
+        allow = web_header(&w, a.head, "Allow");
+        if (a.status != cases[i].status || (cases[i].allow && strcmp(allow, cases[i].allow) != 0))
+            TAP_FAIL("%s %s: %d", cases[i].method, cases[i].path, a.status);
+    }
+    end();
+}
+
+TEST(a_body_over_the_limit_is_refused_before_it_is_read)
+{
+    struct answer a;
+    char head[256];
+
+    begin();
+    snprintf(head, sizeof head,
+             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+             "Content-Length: %d\r\n\r\n",
+             pb_server_port(k.server), REQUEST_BYTES_MAX + 1);
+    web_send_bytes(&w, head, strlen(head));
+    a = web_answer(&w);
+    CHECK_INT(a.status, 413);
+    CHECK_HAS(a.body, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000");
+    end();
+}
+
+TEST(a_body_of_the_limit_is_taken)
+{
+    AUTO_FREE char *body = mem_alloc(REQUEST_BYTES_MAX + 1);
+    static const char start[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"";
+    struct answer a;
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    memset(body, 'x', REQUEST_BYTES_MAX);
+    memcpy(body, start, sizeof start - 1);
+    memcpy(body + REQUEST_BYTES_MAX - 2, "\"}", 3);
+    a = web_post(&w, session, body);
+    CHECK_INT(a.status, 200);
+    end();
+}
+
+/* ---- sessions ----------------------------------------------------------------------------- */
+
+/* S2-98 */
+TEST(a_session_is_opened_used_and_ended)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    CHECK_INT(strlen(session), strlen("Mcp-Session-Id: ") + ID_CHARS + 2);
+    a = web_post(&w, session, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    CHECK_INT(a.status, 202);
+    CHECK_STR(a.body, "");
+    a = web_post(&w, session, WEB_PING);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_header(&w, a.head, "Content-Type"), "application/json");
+    CHECK_STR(a.body, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    CHECK(!web_header(&w, a.head, "Mcp-Session-Id"));
+    web_request(&w, "DELETE", "/mcp", session, NULL);
+    CHECK_INT(web_answer(&w).status, 204);
+    CHECK_INT(web_post(&w, session, WEB_PING).status, 404);
+    web_request(&w, "DELETE", "/mcp", session, NULL);
+    CHECK_INT(web_answer(&w).status, 404);
+    end();
+}
+
+TEST(the_version_header_is_checked_within_a_session)
+{
+    static const struct {
+        const char *header;
+        int status;
+    } cases[] = {
+        { "MCP-Protocol-Version: 2025-11-25\r\n", 200 },
+        { "MCP-Protocol-Version: 2025-06-18\r\n", 200 },
+        { "", 200 },
+        { "MCP-Protocol-Version: 1999-01-01\r\n", 400 },
+        { "MCP-Protocol-Version: banana\r\n", 400 },
+        { "MCP-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2025-11-25\r\n", 400 },
+        /* A modern version without a modern body: told what is missing. */
+        { "MCP-Protocol-Version: 2026-07-28\r\n", 400 },
+    };
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (web_post(&w, lines(session, cases[i].header), WEB_PING).status != cases[i].status)
+            TAP_FAIL("%s", cases[i].header);
+    end();
+}
+
+TEST(a_second_initialize_is_refused)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    a = web_post(&w, session, KIT_INITIALIZE("2025-11-25"));
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    a = web_post(&w, "MCP-Protocol-Version: 2026-07-28\r\n", KIT_INITIALIZE("2025-11-25"));
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32020");
+    end();
+}
+
+TEST(a_handshake_that_fails_leaves_no_session)
+{
+    struct answer a;
+
+    begin();
+    a = web_post(&w, "",
+                 "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+                 "\"protocolVersion\":7}}");
+    CHECK_HAS(a.body, "\"error\"");
+    CHECK(!web_header(&w, a.head, "Mcp-Session-Id"));
+    end();
+}
+
+TEST(two_clients_with_the_same_ids_get_their_own_answers)
+{
+    struct web other;
+    const char *a, *b;
+
+    begin();
+    other = web_open(&k);
+    a = web_session(&w, "2025-11-25");
+    b = web_session(&other, "2025-11-25");
+    CHECK(strcmp(a, b) != 0);
+    for (int i = 0; i < 200; i++) {
+        char one[256], two[256];
+
+        snprintf(one, sizeof one, KIT_CALL("%d", "echo", "{\"text\":\"first\"}"), i);
+        snprintf(two, sizeof two, KIT_CALL("%d", "echo", "{\"text\":\"second\"}"), i);
+        web_request(&w, "POST", "/mcp", lines(WEB_POST, a), one);
+        web_request(&other, "POST", "/mcp", lines(WEB_POST, b), two);
+        CHECK_HAS(web_answer(&other).body, "\"text\":\"second\"");
+        CHECK_HAS(web_answer(&w).body, "\"text\":\"first\"");
+    }
+    web_close(&other);
+    end();
+}
+
+TEST(a_session_that_nobody_uses_ends_after_an_hour)
+{
+    const char *session, *kept;
+    struct web held;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    held = web_open(&k);
+    kept = web_session(&held, "2025-11-25");
+    web_request(&held, "GET", "/mcp", lines(kept, "Accept: text/event-stream\r\n"), NULL);
+    CHECK_INT(web_answer(&held).status, 200);
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1);
+    web_close(&w); /* idle connections were closed meanwhile */
+    w = web_open(&k);
+    CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1);
+    web_close(&w);
+    w = web_open(&k);
+    CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS + 1);
+    web_close(&w);
+    w = web_open(&k);
+    CHECK_INT(web_post(&w, session, WEB_PING).status, 404);
+    /* One that has its stream open is in use. */
+    CHECK_INT(web_post(&w, kept, WEB_PING).status, 200);
+    web_close(&held);
+    end();
+}
+
+TEST(sessions_belong_to_the_token_that_opened_them)
+{
+    /* One listener has one token; two listeners of a server do not share sessions. */
+    struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
+    const char *session;
+    struct web other;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    o.token = "t";
+    CHECK_INT(pb_server_http(k.server, &o, NULL), 0);
+    other = web_open(&k); /* the newest listener */
+    CHECK_INT(web_post(&other, lines(session, "Authorization: Bearer t\r\n"), WEB_PING).status,
+              404);
+    CHECK_INT(web_post(&other, session, WEB_PING).status, 401);
+    web_close(&other);
+    end();
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+TEST(an_answer_is_json_unless_something_comes_before_it)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-06-18");
+    a = web_post(&w, session, KIT_CALL("1", "echo", "{\"text\":\"hi\"}"));
+    CHECK_STR(a.body, KIT_TEXT_RESULT("1", "hi"));
+    a = web_post(&w, session, WEB_CALL("2", "steps"));
+    CHECK_INT(a.status, 200);
+    CHECK(!a.body);
+    CHECK_STR(web_header(&w, a.head, "Content-Type"), "text/event-stream");
+    CHECK_STR(web_header(&w, a.head, "X-Accel-Buffering"), "no");
+    CHECK_HAS(web_header(&w, a.head, "Cache-Control"), "no-cache");
+    CHECK_STR(web_event(&w), "event: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
+                             "\"notifications/progress\",\"params\":{\"progressToken\":1,"
+                             "\"progress\":1,\"total\":2}}");
+    CHECK_HAS(web_event(&w), "\"progress\":2");
+    CHECK_HAS(web_event(&w), "data: " KIT_TEXT_RESULT("2", "done"));
+    CHECK(!web_event(&w));
+    end();
+}
+
+TEST(the_newest_legacy_revision_is_told_where_to_resume)
+{
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    CHECK(!web_post(&w, session, WEB_CALL("2", "steps")).body);
+    CHECK_STR(web_event(&w), "id: 1-0\ndata:");
+    CHECK_HAS(web_event(&w), "id: 1-1\ndata: ");
+    end();
+}
+
+TEST(a_client_that_takes_no_streams_gets_the_answer_alone)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    web_request(&w, "POST", "/mcp",
+                lines(session, "Content-Type: application/json\r\nAccept: application/json\r\n"),
+                WEB_CALL("2", "steps"));
+    a = web_answer(&w);
+    CHECK_STR(a.body, KIT_TEXT_RESULT("2", "done"));
+    end();
+}
+
+TEST(a_client_that_takes_only_streams_gets_one)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-06-18");
+    web_request(&w, "POST", "/mcp",
+                lines(session, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"),
+                WEB_PING);
+    a = web_answer(&w);
+    CHECK_INT(a.status, 200);
+    CHECK(!a.body);
+    CHECK_HAS(web_event(&w), "\"result\":{}");
+    CHECK(!web_event(&w));
+    end();
+}
+
+TEST(a_question_travels_on_the_stream_of_its_call_and_its_answer_is_posted)
+{
+    const char *session, *event;
+    struct web other;
+
+    begin();
+    other = web_open(&k);
+    session = web_session(&w, "2025-06-18");
+    CHECK(!web_post(&w, session, WEB_CALL("5", "ask")).body);
+    event = web_event(&w);
+    CHECK_HAS(event, "\"method\":\"elicitation/create\"");
+    CHECK_HAS(event, "\"id\":1");
+    CHECK_INT(web_post(&other, session,
+                       "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
+                       "\"content\":{\"name\":\"me\"}}}")
+                  .status,
+              202);
+    CHECK_HAS(web_event(&w), "answer {\\\"action\\\":\\\"accept\\\"");
+    CHECK(!web_event(&w));
+    web_close(&other);
+    end();
+}
+
+static const char *open_own_stream(struct web *s, const char *session)
+{
+    struct answer a;
+
+    web_request(s, "GET", "/mcp", lines(session, "Accept: text/event-stream\r\n"), NULL);
+    a = web_answer(s);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_header(s, a.head, "Content-Type"), "text/event-stream");
+    return a.head;
+}
+
+TEST(news_come_on_the_one_stream_that_a_session_may_open)
+{
+    const char *session;
+    struct web s, second;
+    struct answer a;
+
+    begin();
+    s = web_open(&k);
+    second = web_open(&k);
+    session = web_session(&w, "2025-11-25");
+    open_own_stream(&s, session);
+    CHECK_STR(web_event(&s), "id: 1-0\ndata:");
+    web_request(&second, "GET", "/mcp", lines(session, "Accept: text/event-stream\r\n"), NULL);
+    a = web_answer(&second);
+    CHECK_INT(a.status, 409);
+    CHECK_INT(pb_server_remove_tool(k.server, "lines", NULL), 0);
+    CHECK_STR(web_event(&s), "event: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
+                             "\"notifications/tools/list_changed\"}");
+    web_close(&s);
+    /* What happened in between is there for the one who comes back. */
+    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
+    kit_settle(&k);
+    web_close(&second);
+    second = web_open(&k);
+    open_own_stream(&second, session);
+    CHECK_STR(web_event(&second), "id: 1-1\ndata:");
+    CHECK_HAS(web_event(&second), "id: 1-2\ndata: ");
+    web_no_event(&second);
+    web_close(&second);
+    end();
+}
+
+TEST(all_open_streams_are_kept_alive_by_comments)
+{
+    const char *session;
+    struct web s;
+
+    begin();
+    s = web_open(&k);
+    session = web_session(&w, "2025-06-18");
+    open_own_stream(&s, session);
+    loop_advance(k.loop, SSE_KEEPALIVE_MS - 1);
+    web_no_event(&s);
+    loop_advance(k.loop, 1);
+    CHECK_STR(web_event(&s), ":");
+    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    CHECK_STR(web_event(&s), ":");
+    web_close(&s);
+    end();
+}
+
+static struct answer resume(struct web *s, const char *session, const char *id)
+{
+    web_request(
+        s, "GET", "/mcp",
+        arena_printf(&k.arena, "%sAccept: text/event-stream\r\nLast-Event-ID: %s\r\n", session, id),
+        NULL);
+    return web_answer(s);
+}
+
+TEST(a_lost_connection_is_not_a_cancellation_and_the_answer_can_be_fetched)
+{
+    const char *session;
+    struct web s;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    s = web_open(&k);
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    pb_call_progress(k.held, 1, 3, NULL);
+    a = web_answer(&s);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_event(&s), "id: 1-0\ndata:");
+    CHECK_HAS(web_event(&s), "id: 1-1\n");
+    web_close(&s);
+    CHECK(!pb_call_cancelled(k.held));
+    pb_call_progress(k.held, 2, 3, NULL);
+    s = web_open(&k);
+    CHECK_INT(resume(&s, session, "1-1").status, 200);
+    CHECK_HAS(web_event(&s), "id: 1-2\n");
+    web_no_event(&s);
+    kit_finish(&k, "at last");
+    CHECK_HAS(web_event(&s), KIT_TEXT_RESULT("3", "at last"));
+    CHECK(!web_event(&s));
+    web_close(&s);
+    /* And once more, from the start, though it is over. */
+    s = web_open(&k);
+    CHECK_INT(resume(&s, session, "1-0").status, 200);
+    CHECK_HAS(web_event(&s), "id: 1-1\n");
+    CHECK_HAS(web_event(&s), "id: 1-2\n");
+    CHECK_HAS(web_event(&s), "at last");
+    CHECK(!web_event(&s));
+    web_close(&s);
+    end();
+}
+
+TEST(an_answer_that_nobody_can_fetch_is_dropped_without_harm)
+{
+    const char *session;
+    struct web s;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    s = web_open(&k);
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    web_close(&s);
+    CHECK(!pb_call_cancelled(k.held));
+    kit_finish(&k, "to nobody");
+    kit_settle(&k);
+    CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
+    end();
+}
+
+TEST(ids_of_other_sessions_and_forgotten_events_are_refused)
+{
+    static const char *const bad[] = { "1-9",
+                                       "9-0",
+                                       "x",
+                                       "1",
+                                       "-",
+                                       "1-",
+                                       "-1",
+                                       "1-g",
+                                       "1-1-1",
+                                       "100000000000000001-1",
+                                       "1-11111111111111111" };
+    const char *mine, *theirs;
+    struct web s;
+
+    begin();
+    mine = web_session(&w, "2025-11-25");
+    theirs = web_session(&w, "2025-11-25");
+    CHECK(!web_post(&w, mine, WEB_CALL("2", "steps")).body);
+    while (web_event(&w))
+        continue;
+    web_close(&w);
+    w = web_open(&k);
+    s = web_open(&k);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (resume(&s, mine, bad[i]).status != 400)
+            TAP_FAIL("Last-Event-ID: %s", bad[i]);
+    CHECK_INT(resume(&s, theirs, "1-0").status, 400);
+    CHECK_INT(resume(&s, mine, "1-2").status, 200);
+    CHECK_HAS(web_event(&s), "done");
+    web_close(&s);
+    end();
+}
+
+TEST(what_is_kept_for_resumption_is_bounded)
+{
+    const char *session;
+    struct web s;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    s = web_open(&k);
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    for (int i = 1; i <= MCP_REPLAY_EVENTS_MAX + 1; i++)
+        pb_call_progress(k.held, i, 0, NULL);
+    kit_settle(&k);
+    web_close(&s);
+    s = web_open(&k);
+    CHECK_INT(resume(&s, session, "1-0").status, 400); /* event 1 is forgotten */
+    CHECK_INT(resume(&s, session, "1-1").status, 200);
+    CHECK_HAS(web_event(&s), "id: 1-2\n");
+    kit_finish(&k, "x");
+    web_close(&s);
+    end();
+}
+
+TEST(a_handler_may_send_its_client_away_until_the_answer_is_there)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-11-25");
+    web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    pb_call_close_stream(k.held, 700);
+    a = web_answer(&w);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_event(&w), "id: 1-0\nretry: 700\ndata:");
+    CHECK(!web_event(&w));
+    w.over = false;
+    CHECK_INT(resume(&w, session, "1-0").status, 200);
+    kit_finish(&k, "polled");
+    CHECK_HAS(web_event(&w), "polled");
+    CHECK(!web_event(&w));
+    end();
+}
+
+TEST(sending_away_means_nothing_to_older_clients)
+{
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-06-18");
+    web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    pb_call_close_stream(k.held, 700);
+    kit_finish(&k, "as ever");
+    CHECK_STR(web_answer(&w).body, KIT_TEXT_RESULT("3", "as ever"));
+    end();
+}
+
+TEST(a_cancelled_request_ends_its_connection)
+{
+    const char *session;
+    struct web s;
+
+    begin();
+    s = web_open(&k);
+    session = web_session(&w, "2025-11-25");
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    CHECK_INT(web_post(&w, session,
+                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                       "\"requestId\":3}}")
+                  .status,
+              202);
+    CHECK(pb_call_cancelled(k.held));
+    CHECK_INT(web_answer(&s).status, 202);
+    kit_finish(&k, "too late");
+    web_close(&s);
+    end();
+}
+
+TEST(ending_a_session_ends_its_calls_and_streams)
+{
+    const char *session;
+    struct web s, call;
+
+    begin();
+    s = web_open(&k);
+    call = web_open(&k);
+    session = web_session(&w, "2025-06-18");
+    open_own_stream(&s, session);
+    web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    web_request(&w, "DELETE", "/mcp", session, NULL);
+    CHECK_INT(web_answer(&w).status, 204);
+    CHECK(!web_event(&s));
+    CHECK_INT(web_answer(&call).status, 404);
+    CHECK(pb_call_cancelled(k.held));
+    kit_finish(&k, "too late");
+    web_close(&s);
+    web_close(&call);
+    end();
+}
+
+TEST(json_only_never_makes_a_stream_of_a_post)
+{
+    struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
+    const char *session;
+    struct web s;
+
+    o.json_only = true;
+    kit_http(&k, &o);
+    w = web_open(&k);
+    s = web_open(&k);
+    session = web_session(&w, "2025-06-18");
+    CHECK_STR(web_post(&w, session, WEB_CALL("2", "steps")).body, KIT_TEXT_RESULT("2", "done"));
+    /* A question has the session's own stream. */
+    open_own_stream(&s, session);
+    web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("5", "ask"));
+    CHECK_HAS(web_event(&s), "elicitation/create");
+    web_close(&s);
+    s = web_open(&k);
+    CHECK_INT(
+        web_post(&s, session, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}")
+            .status,
+        202);
+    CHECK_HAS(web_answer(&w).body, "decline");
+    web_close(&s);
+    end();
+}
+
+/* ---- batches ------------------------------------------------------------------------------ */
+
+#define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
+#define NOTE     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}"
+
+TEST(batches_are_for_the_one_revision_that_has_them)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-03-26");
+    a = web_post(&w, session, "[" PING("1") "," NOTE "," PING("\"b\"") ",7]");
+    CHECK_INT(a.status, 200);
+    CHECK_STR(a.body, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},{\"jsonrpc\":\"2.0\",\"id\":"
+                      "\"b\",\"result\":{}},{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":"
+                      "-32600,\"message\":\"a message must be an object\"}}]");
+    CHECK_INT(web_post(&w, session, "[" NOTE "," NOTE "]").status, 202);
+    a = web_post(&w, session, "[]");
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    session = web_session(&w, "2025-06-18");
+    a = web_post(&w, session, "[" PING("1") "]");
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    end();
+}
+
+TEST(a_batch_that_has_something_to_tell_becomes_a_stream)
+{
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-03-26");
+    CHECK(!web_post(&w, session, "[" PING("1") "," WEB_CALL("2", "steps") "]").body);
+    CHECK_HAS(web_event(&w), "data: [{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]");
+    CHECK_HAS(web_event(&w), "\"progress\":1");
+    CHECK_HAS(web_event(&w), "\"progress\":2");
+    CHECK_HAS(web_event(&w), "done");
+    CHECK(!web_event(&w));
+    end();
+}
+
+TEST(a_batch_with_anything_modern_in_it_is_refused)
+{
+    const char *session;
+    struct answer a;
+
+    begin();
+    session = web_session(&w, "2025-03-26");
+    a = web_post(&w, session, "[" PING("1") "," WEB_MODERN("2", "tools/list", "") "]");
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    a = web_post(&w, lines(session, "MCP-Protocol-Version: 2026-07-28\r\n"), "[" PING("1") "]");
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    end();
+}
+
+/* ---- the modern era ----------------------------------------------------------------------- */
+
+TEST(a_modern_request_needs_no_session)
+{
+    struct answer a;
+
+    begin();
+    a = web_post(&w, WEB_MODERN_HEADERS("tools/list"), WEB_MODERN("1", "tools/list", ""));
+    CHECK_INT(a.status, 200);
+    CHECK_HAS(a.body, "\"resultType\":\"complete\"");
+    CHECK(!web_header(&w, a.head, "Mcp-Session-Id"));
+    /* The headers must say what the body says. */
+    a = web_post(&w, WEB_MODERN_HEADERS("tools/call"), WEB_MODERN("\"x\"", "tools/list", ""));
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "\"id\":\"x\",\"error\":{\"code\":-32020");
+    a = web_post(&w, WEB_MODERN_HEADERS("ping"), WEB_MODERN("1", "ping", ""));
+    CHECK_INT(a.status, 404);
+    CHECK_HAS(a.body, "-32601");
+    a = web_post(&w, WEB_MODERN_HEADERS("tools/list"), PING("4"));
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32602");
+    a = web_post(&w, WEB_MODERN_HEADERS("x"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "-32600");
+    CHECK_INT(web_post(&w, WEB_MODERN_HEADERS("x"), NOTE).status, 202);
+    end();
+}
+
+#define MODERN_CALL(tool)         WEB_MODERN("1", "tools/call", "\"name\":\"" tool "\",\"arguments\":{},")
+#define MODERN_CALL_HEADERS(tool) WEB_MODERN_HEADERS("tools/call") "Mcp-Name: " tool "\r\n"
+
+TEST(a_modern_stream_has_no_ids)
+{
+    begin();
+    CHECK(!web_post(&w, MODERN_CALL_HEADERS("steps"), MODERN_CALL("steps")).body);
+    CHECK_STR(web_event(&w), "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
+                             "\"notifications/progress\",\"params\":{\"progressToken\":\"p\","
+                             "\"progress\":1,\"total\":2}}");
+    CHECK_HAS(web_event(&w), "\"progress\":2");
+    CHECK_HAS(web_event(&w), "\"result\":{");
+    CHECK(!web_event(&w));
+    end();
+}
+
+TEST(a_modern_client_cancels_by_going_away)
+{
+    struct web s;
+
+    begin();
+    s = web_open(&k);
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, MODERN_CALL_HEADERS("later")),
+                MODERN_CALL("later"));
+    KIT_UNTIL(&k, k.held);
+    CHECK(!pb_call_cancelled(k.held));
+    web_close(&s);
+    CHECK(pb_call_cancelled(k.held));
+    kit_finish(&k, "too late");
+    /* And also when it is a stream already. */
+    s = web_open(&k);
+    web_request(&s, "POST", "/mcp", lines(WEB_POST, MODERN_CALL_HEADERS("later")),
+                MODERN_CALL("later"));
+    KIT_UNTIL(&k, k.held);
+    pb_call_progress(k.held, 1, 0, NULL);
+    CHECK_INT(web_answer(&s).status, 200);
+    web_close(&s);
+    CHECK(pb_call_cancelled(k.held));
+    kit_finish(&k, "too late");
+    end();
+}
+
+TEST(get_and_delete_mean_nothing_to_modern_clients)
+{
+    struct answer a;
+
+    begin();
+    web_request(&w, "GET", "/mcp",
+                "Accept: text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n", NULL);
+    a = web_answer(&w);
+    CHECK_INT(a.status, 405);
+    CHECK_STR(web_header(&w, a.head, "Allow"), "POST");
+    web_request(&w, "DELETE", "/mcp", "MCP-Protocol-Version: 2026-07-28\r\n", NULL);
+    CHECK_INT(web_answer(&w).status, 405);
+    end();
+}
+
+TEST(a_modern_client_listens_on_the_stream_of_its_request)
+{
+    struct web s;
+    static const char listen[] = WEB_MODERN("\"sub\"", "subscriptions/listen",
+                                            "\"notifications\":{\"toolsListChanged\":true},");
+
+    begin();
+    s = web_open(&k);
+    CHECK(!web_post(&s, WEB_MODERN_HEADERS("subscriptions/listen"), listen).body);
+    CHECK_HAS(web_event(&s), "notifications/subscriptions/acknowledged");
+    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
+    CHECK_HAS(web_event(&s), "notifications/tools/list_changed");
+    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    CHECK_STR(web_event(&s), ":");
+    web_close(&s);
+    web_close(&w); /* it had been silent for too long */
+    w = web_open(&k);
+    web_request(&w, "POST", "/mcp",
+                "Content-Type: application/json\r\nAccept: application/json\r\n" WEB_MODERN_HEADERS(
+                    "subscriptions/listen"),
+                listen);
+    CHECK_INT(web_answer(&w).status, 406);
+    end();
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+TEST(stopping_answers_what_runs_and_ends_the_streams)
+{
+    const char *session;
+    struct web s, call, listener;
+
+    begin();
+    s = web_open(&k);
+    call = web_open(&k);
+    listener = web_open(&k);
+    session = web_session(&w, "2025-06-18");
+    open_own_stream(&s, session);
+    CHECK(!web_post(&listener, WEB_MODERN_HEADERS("subscriptions/listen"),
+                    WEB_MODERN("9", "subscriptions/listen",
+                               "\"notifications\":{\"toolsListChanged\":true},"))
+               .body);
+    CHECK_HAS(web_event(&listener), "acknowledged");
+    web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
+    KIT_UNTIL(&k, k.held);
+    pb_server_stop(k.server);
+    CHECK_HAS(web_answer(&call).body, "Request cancelled");
+    CHECK(!web_event(&s));
+    CHECK_HAS(web_event(&listener), "\"id\":9,\"result\"");
+    CHECK(!web_event(&listener));
+    kit_finish(&k, "too late");
+    web_close(&s);
+    web_close(&call);
+    web_close(&listener);
+    web_close(&w);
+    for (int i = 0; i < 100 && strcmp(server_state(k.server), "closed") != 0; i++)
+        loop_advance(k.loop, 10);
+    CHECK_STR(server_state(k.server), "closed");
+    CHECK(k.clock.now < MCP_STOP_MS);
+    kit_close(&k);
+}
+
+TEST(a_server_can_be_freed_in_the_middle_of_everything)
+{
+    const char *session;
+    struct web s, call, modern;
+
+    begin();
+    s = web_open(&k);
+    call = web_open(&k);
+    modern = web_open(&k);
+    session = web_session(&w, "2025-11-25");
+    open_own_stream(&s, session);
+    web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "wait"));
+    web_request(&modern, "POST", "/mcp", lines(WEB_POST, MODERN_CALL_HEADERS("wait")),
+                MODERN_CALL("wait"));
+    KIT_UNTIL(&k, atomic_load(&kit_waiting) == 2);
+    pb_server_free(k.server);
+    loop_free(k.loop);
+    CHECK_INT(atomic_load(&kit_woken), 2);
+    pb_log_to(NULL, NULL, PB_LOG_INFO);
+    close(s.fd);
+    close(call.fd);
+    close(modern.fd);
+    close(w.fd);
+    buf_done(&s.in);
+    buf_done(&s.body);
+    buf_done(&w.in);
+    buf_done(&call.in);
+    buf_done(&modern.in);
+    arena_done(&k.arena);
+}
+
+/* The price of a session that rests. Memory is counted as the allocator hands it out. */
+TEST(an_idle_session_costs_little)
+{
+    enum { SESSIONS = 1000, BYTES_EACH = 3072 };
+    size_t before, after;
+
+    begin();
+    web_session(&w, "2025-11-25");
+    before = mallinfo2().uordblks;
+    for (int i = 0; i < SESSIONS; i++) {
+        web_session(&w, "2025-11-25");
+        arena_reset(&k.arena);
+    }
+    after = mallinfo2().uordblks;
+    if (after - before > (size_t)SESSIONS * BYTES_EACH)
+        TAP_FAIL("%zu bytes each", (after - before) / SESSIONS);
+    end();
+}
