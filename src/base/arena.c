@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BLOCK_MIN = 4000 };
+/* The first block is small: most arenas hold a few strings, and small blocks come from the
+ * allocator's fast lists. Those after it double. */
+enum { BLOCK_FIRST = 480, BLOCK_MOST = 4000 };
 
 struct arena_block {
     struct arena_block *next;
@@ -26,8 +28,12 @@ void *arena_alloc(struct arena *a, size_t n)
 
     n = round_up(n ? n : 1);
     if (!b || b->cap - b->used < n) {
-        size_t cap = n > BLOCK_MIN ? n : BLOCK_MIN;
+        size_t cap = b ? b->cap * 2 : BLOCK_FIRST;
 
+        if (cap > BLOCK_MOST)
+            cap = BLOCK_MOST;
+        if (cap < n)
+            cap = n;
         b = mem_alloc(sizeof *b + cap);
         b->cap = cap;
         b->used = 0;
@@ -83,7 +89,7 @@ void arena_reset(struct arena *a)
     drop(a->head->next);
     a->head->next = NULL;
     a->head->used = 0;
-    if (a->head->cap > BLOCK_MIN)
+    if (a->head->cap > BLOCK_MOST)
         arena_done(a);
 }
 
