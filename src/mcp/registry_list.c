@@ -32,6 +32,7 @@ static struct shown *shown_new(const struct shelf *shelf, const struct revision 
     struct shown *s = NEW(struct shown);
 
     s->n = shelf->n;
+    buf_reserve(&s->text, 1); /* an empty list has a text too, to take ranges of */
     s->start = mem_alloc((shelf->n + 1) * sizeof *s->start);
     s->seq = mem_alloc((shelf->n + 1) * sizeof *s->seq);
     for (size_t i = 0; i < shelf->n; i++) {
