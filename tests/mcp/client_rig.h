@@ -272,8 +272,8 @@ struct web {
     /* Answers. `method` is that of JSON-RPC, "" without a body; `id` is as written. */
     void (*answer)(struct web *w, struct http_request *r, const char *method, const char *id);
     void *ctx;
-    struct http_request *held[64]; /* open streams, as the test likes */
-    int n_held;
+    struct http_request *held; /* an open stream, if the test wants to write more to it */
+    int gone;                  /* streams that the client closed */
 };
 
 static inline void web_log(struct web *w, const char *text)
@@ -374,6 +374,20 @@ static inline void web_write(struct http_request *r, const char *text)
     struct span part = span_of(text);
 
     http_write(r, &part, 1);
+}
+
+static inline void web_gone(void *ctx)
+{
+    struct web *w = ctx;
+
+    w->gone++;
+}
+
+/* Begins a stream that stays open until the test or the client ends it. */
+static inline void web_stream(struct web *w, struct http_request *r)
+{
+    http_on_gone(r, web_gone, w);
+    http_begin(r, 200, WEB_SSE);
 }
 
 /* One event with a JSON message. */

@@ -553,7 +553,7 @@ static void answer_old_sse(struct web *w, struct http_request *r, const char *me
         return;
     }
     buf_printf(&b, "event: endpoint\ndata: %s\n\n", s->endpoint);
-    http_begin(r, 200, WEB_SSE);
+    web_stream(w, r);
     web_write(r, buf_cstr(&b));
     if (span_is(http_method(r), "GET"))
         s->stream = r;

@@ -1,0 +1,763 @@
+/* test_client_http.c - Streamable HTTP of the legacy era: sessions, streams, resumption. */
+#include "client_rig.h"
+
+struct site {
+    struct rig r;
+    struct web w;
+};
+
+static void site_open(struct site *s, bool manual,
+                      void (*answer)(struct web *, struct http_request *, const char *,
+                                     const char *),
+                      struct pb_client_options *more)
+{
+    struct pb_client_options o;
+
+    rig_init(&s->r, manual);
+    s->w = (struct web){ .ctx = s->w.ctx };
+    web_start(&s->w, &s->r, answer);
+    o = more ? *more : (struct pb_client_options)PB_CLIENT_OPTIONS_INIT;
+    o.url = s->w.url;
+    rig_open_well(&s->r, &o);
+}
+
+static void site_done(struct site *s)
+{
+    if (s->r.client)
+        client_close(s->r.client, NULL, NULL);
+    s->r.client = NULL;
+    RIG_UNTIL(&s->r, !http_server_connections(s->w.server));
+    web_stop(&s->w);
+    rig_done(&s->r);
+}
+
+static const char *header(struct http_request *r, const char *name, char *room, size_t n)
+{
+    struct span v = http_header(r, name, NULL);
+
+    if (!v.p)
+        return "-";
+    snprintf(room, n, "%.*s", SPAN_ARG(v));
+    return room;
+}
+
+/* ---- what is sent ---- */
+
+static void log_headers(struct web *w, struct http_request *r)
+{
+    static const char *const names[] = { "Mcp-Session-Id", "MCP-Protocol-Version", "Accept",
+                                         "Content-Type", "X-Mine" };
+    char room[128];
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        web_log(w, i ? " | " : "  ");
+        web_log(w, header(r, names[i], room, sizeof room));
+    }
+    web_log(w, "\n");
+}
+
+static void answer_logging(struct web *w, struct http_request *r, const char *method,
+                           const char *id)
+{
+    log_headers(w, r);
+    if (!web_legacy(r, method, id))
+        web_result(r, id, "{}", NULL);
+}
+
+TEST(every_request_after_the_handshake_names_session_and_revision)
+{
+    static const char *const mine[] = { "X-Mine: yes", "Accept: text/html", "mcp-session-id: evil",
+                                        NULL };
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct site s = { 0 };
+
+    o.era = PB_ERA_LEGACY;
+    o.headers = mine;
+    site_open(&s, false, answer_logging, &o);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "GET\n"));
+    RIG_RESULT(&s.r, "ping", NULL, "{}");
+    client_close(TAKE(s.r.client), NULL, NULL);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "DELETE\n"));
+    CHECK_STR(s.w.log, "POST initialize\n  - | - | application/json, text/event-stream | "
+                       "application/json | yes\n"
+                       "POST notifications/initialized\n  s1 | 2025-11-25 | application/json, "
+                       "text/event-stream | application/json | yes\n"
+                       "GET\n  s1 | 2025-11-25 | text/event-stream | - | yes\n"
+                       "POST ping\n  s1 | 2025-11-25 | application/json, text/event-stream | "
+                       "application/json | yes\n"
+                       "DELETE\n  s1 | 2025-11-25 | */* | - | yes\n");
+    site_done(&s);
+}
+
+static void answer_old_revision(struct web *w, struct http_request *r, const char *method,
+                                const char *id)
+{
+    char room[64];
+
+    if (strcmp(method, "initialize") == 0) {
+        web_result(r, id, "{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}", NULL);
+        return;
+    }
+    web_log(w, header(r, "MCP-Protocol-Version", room, sizeof room));
+    web_log(w, header(r, "Mcp-Session-Id", room, sizeof room));
+    answer_logging(w, r, method, id);
+}
+
+TEST(a_revision_without_the_header_and_a_server_without_sessions_get_neither)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct site s = { 0 };
+
+    o.era = PB_ERA_LEGACY;
+    site_open(&s, false, answer_old_revision, &o);
+    RIG_RESULT(&s.r, "ping", NULL, "{}");
+    CHECK_HAS(s.w.log, "POST notifications/initialized\n--");
+    CHECK_HAS(s.w.log, "POST ping\n--");
+    client_close(TAKE(s.r.client), NULL, NULL);
+    RIG_UNTIL(&s.r, !http_server_connections(s.w.server));
+    CHECK(!strstr(s.w.log, "DELETE"));
+    site_done(&s);
+}
+
+TEST(header_values_that_would_break_out_are_refused)
+{
+    static const char *const bad[][2] = {
+        { "X-Evil: a\r\nX-More: b", NULL },
+        { "X-Evil: a\nb", NULL },
+        { "no colon", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+        struct web w = { 0 };
+        struct rig r;
+
+        rig_init(&r, false);
+        web_start(&w, &r, answer_logging);
+        o.url = w.url;
+        o.headers = bad[i];
+        rig_open(&r, &o);
+        CHECK_INT(r.open_err.code, PB_E_INVALID);
+        CHECK_STR(w.log, "");
+        web_stop(&w);
+        rig_done(&r);
+    }
+}
+
+/* ---- sessions ---- */
+
+struct sessions {
+    int serial, executed;
+    bool forget; /* the session of the next request */
+};
+
+static void answer_sessions(struct web *w, struct http_request *r, const char *method,
+                            const char *id)
+{
+    struct sessions *s = w->ctx;
+    char now[32], room[64], more[64];
+
+    snprintf(now, sizeof now, "s%d", s->serial);
+    if (strcmp(method, "initialize") == 0) {
+        snprintf(more, sizeof more, "Mcp-Session-Id: s%d\r\n", ++s->serial);
+        web_result(r, id, WEB_WELCOME, more);
+    } else if (strcmp(header(r, "Mcp-Session-Id", room, sizeof room), now) != 0) {
+        web_error(r, strcmp(method, "server/discover") ? 404 : 400, "null", -32001, NULL);
+    } else if (s->forget && *method) {
+        s->forget = false;
+        s->serial += 100; /* nobody has that one */
+        web_error(r, 404, "null", -32001, NULL);
+    } else if (!web_legacy(r, method, id)) {
+        s->executed++;
+        web_result(r, id, "{\"ok\":true}", NULL);
+    }
+}
+
+TEST(a_lost_session_is_made_anew_and_the_request_sent_again)
+{
+    struct sessions state = { 0 };
+    struct site s = { .w.ctx = &state };
+    struct answer a[8];
+
+    site_open(&s, false, answer_sessions, NULL);
+    RIG_RESULT(&s.r, "tools/list", NULL, "{\"ok\":true}");
+    state.forget = true;
+    for (size_t i = 0; i < ARRAY_LEN(a); i++) /* all of them are refused, or wait */
+        rig_send(&s.r, &a[i], "tools/list", NULL);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++) {
+        RIG_UNTIL(&s.r, a[i].count);
+        CHECK_STR(a[i].result, "{\"ok\":true}");
+        answer_done(&a[i]);
+    }
+    CHECK_INT(state.executed, 1 + (int)ARRAY_LEN(a));
+    CHECK_INT(state.serial, 102);
+    CHECK(!s.r.closed);
+    site_done(&s);
+}
+
+static void answer_homeless(struct web *w, struct http_request *r, const char *method,
+                            const char *id)
+{
+    (void)w;
+    if (strcmp(method, "tools/list") == 0)
+        web_error(r, 404, "null", -32001, NULL);
+    else
+        web_legacy(r, method, id);
+}
+
+TEST(a_session_that_is_lost_again_at_once_is_an_error)
+{
+    struct site s = { 0 };
+    struct answer a;
+
+    site_open(&s, false, answer_homeless, NULL);
+    rig_request(&s.r, &a, "tools/list", NULL);
+    CHECK_INT(a.err.code, PB_E_CLOSED);
+    CHECK_HAS(a.err.msg, "404");
+    site_done(&s);
+}
+
+static void answer_farewell(struct web *w, struct http_request *r, const char *method,
+                            const char *id)
+{
+    struct sessions *s = w->ctx;
+
+    if (strcmp(method, "tools/list") == 0)
+        web_error(r, 404, "null", -32001, NULL);
+    else if (strcmp(method, "initialize") == 0 && s->serial++)
+        web_reply(r, 503, NULL, "");
+    else
+        web_legacy(r, method, id);
+}
+
+TEST(a_session_that_cannot_be_made_anew_ends_the_client)
+{
+    struct sessions state = { 0 };
+    struct site s = { .w.ctx = &state };
+    struct answer a;
+
+    site_open(&s, false, answer_farewell, NULL);
+    rig_request(&s.r, &a, "tools/list", NULL);
+    CHECK_INT(a.err.code, PB_E_CLOSED);
+    RIG_UNTIL(&s.r, s.r.closed);
+    CHECK_HAS(s.r.why.msg, "503");
+    rig_request(&s.r, &a, "tools/list", NULL);
+    CHECK_HAS(a.err.msg, "503");
+    site_done(&s);
+}
+
+/* ---- streams ---- */
+
+static void answer_stream(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    char text[512];
+
+    if (strcmp(method, "tools/call") != 0) {
+        web_legacy(r, method, id);
+        return;
+    }
+    web_stream(w, r);
+    snprintf(text, sizeof text,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+             "{\"progressToken\":%s,\"progress\":1}}",
+             id);
+    web_event(r, text);
+    web_event(r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":"
+                 "{\"level\":\"info\",\"data\":\"x\"}}");
+    web_event(r, "{\"jsonrpc\":\"2.0\",\"id\":\"q1\",\"method\":\"elicitation/create\",\"params\":"
+                 "{\"message\":\"name?\",\"requestedSchema\":{}}}");
+    w->held = r;
+    snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}", id);
+    free(w->ctx);
+    w->ctx = mem_dup(text);
+}
+
+TEST(a_stream_brings_progress_logs_questions_and_the_answer)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct site s = { 0 };
+    struct answer a;
+
+    o.can_elicit = true;
+    site_open(&s, false, answer_stream, &o);
+    rig_send_spec(&s.r, &a,
+                  (struct client_request_spec){ .method = "tools/call",
+                                                .params = SPAN("{\"name\":\"x\"}"),
+                                                .wants_progress = true,
+                                                .progress = answer_progress });
+    RIG_UNTIL(&s.r, s.r.n_asked);
+    CHECK_INT(a.progressed, 1);
+    CHECK_HAS(a.progress, "\"progress\":1}");
+    CHECK_STR(s.r.notes, "notifications/message {\"level\":\"info\",\"data\":\"x\"}\n");
+    /* On a stream of its own the question belongs to this call. */
+    CHECK_STR(s.r.asked[0], "1 elicitation/create {\"message\":\"name?\",\"requestedSchema\":{}}");
+    client_answer(s.r.questions[0], SPAN("{\"action\":\"decline\"}"));
+    RIG_UNTIL(&s.r, strstr(s.w.log, "POST (answer)"));
+    web_event(s.w.held, s.w.ctx);
+    RIG_UNTIL(&s.r, a.count);
+    CHECK_STR(a.result, "{\"content\":[]}");
+    http_end(s.w.held);
+    answer_done(&a);
+    site_done(&s);
+    free(s.w.ctx);
+}
+
+static void answer_own_stream(struct web *w, struct http_request *r, const char *method,
+                              const char *id)
+{
+    if (!span_is(http_method(r), "GET")) {
+        web_legacy(r, method, id);
+        return;
+    }
+    web_stream(w, r);
+    w->held = r;
+}
+
+TEST(the_servers_own_stream_brings_questions_and_news)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct site s = { 0 };
+
+    o.can_list_roots = true;
+    site_open(&s, false, answer_own_stream, &o);
+    RIG_UNTIL(&s.r, s.w.held);
+    web_event(s.w.held, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    web_event(s.w.held, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}");
+    web_event(s.w.held, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"roots/list\"}");
+    web_event(s.w.held, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\"}");
+    RIG_UNTIL(&s.r, s.r.n_asked);
+    CHECK_STR(s.r.asked[0], "0 roots/list ");
+    CHECK_STR(s.r.notes, "notifications/tools/list_changed\n");
+    client_answer(s.r.questions[0], SPAN("{\"roots\":[]}"));
+    RIG_UNTIL(&s.r, s.w.n >= 7); /* discover, initialize, initialized, GET and three answers */
+    http_end(s.w.held);
+    site_done(&s);
+}
+
+/* ---- resumption ---- */
+
+struct resume {
+    char id[32];
+    int posts, gets;
+    int answer_at; /* the GET that brings the answer; 0: none does */
+    int status;    /* of the GETs before; 0: streams that end at once */
+    const char *priming;
+    char last_ids[256];
+};
+
+static void answer_resume(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    struct resume *s = w->ctx;
+    char room[128], text[256];
+
+    if (strcmp(method, "tools/call") == 0) {
+        s->posts++;
+        snprintf(s->id, sizeof s->id, "%s", id);
+        http_begin(r, 200, WEB_SSE);
+        web_write(r, s->priming);
+        http_end(r);
+    } else if (span_is(http_method(r), "GET") && http_header(r, "Last-Event-ID", NULL).p) {
+        s->gets++;
+        snprintf(s->last_ids + strlen(s->last_ids), sizeof s->last_ids - strlen(s->last_ids), "%s ",
+                 header(r, "Last-Event-ID", room, sizeof room));
+        if (s->gets != s->answer_at && s->status) {
+            web_reply(r, s->status, NULL, "");
+            return;
+        }
+        http_begin(r, 200, WEB_SSE);
+        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"late\":1}}",
+                 s->id);
+        if (s->gets == s->answer_at)
+            web_event(r, text);
+        http_end(r);
+    } else {
+        web_legacy(r, method, id);
+    }
+}
+
+/* Turns until nothing of the network is under way. */
+static void settle(struct rig *r)
+{
+    for (int i = 0; i < 50; i++)
+        loop_turn(r->loop, false);
+}
+
+TEST(a_stream_that_ends_early_is_resumed_when_the_server_says)
+{
+    struct resume state = { .answer_at = 1, .priming = "id: e1\nretry: 500\ndata:\n\n" };
+    struct site s = { .w.ctx = &state };
+    struct answer a;
+
+    site_open(&s, true, answer_resume, NULL);
+    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    RIG_UNTIL(&s.r, state.posts);
+    settle(&s.r);
+    loop_advance(s.r.loop, 499);
+    settle(&s.r);
+    CHECK_INT(state.gets, 0);
+    loop_advance(s.r.loop, 1);
+    RIG_UNTIL(&s.r, a.count);
+    CHECK_STR(a.result, "{\"late\":1}");
+    CHECK_STR(state.last_ids, "e1 ");
+    CHECK_INT(state.posts, 1); /* nothing was executed twice */
+    answer_done(&a);
+    site_done(&s);
+}
+
+TEST(without_a_word_about_it_a_stream_is_resumed_after_a_second)
+{
+    struct resume state = { .answer_at = 1, .priming = "id: e1\ndata:\n\n" };
+    struct site s = { .w.ctx = &state };
+    struct answer a;
+
+    site_open(&s, true, answer_resume, NULL);
+    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    RIG_UNTIL(&s.r, state.posts);
+    settle(&s.r);
+    loop_advance(s.r.loop, MCP_RESUME_MS - 1);
+    settle(&s.r);
+    CHECK_INT(state.gets, 0);
+    loop_advance(s.r.loop, 1);
+    RIG_UNTIL(&s.r, a.count);
+    CHECK_STR(a.result, "{\"late\":1}");
+    answer_done(&a);
+    site_done(&s);
+}
+
+TEST(resuming_is_tried_a_bounded_number_of_times)
+{
+    static const int statuses[] = { 0, 503 };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        struct resume state = { .status = statuses[i], .priming = "id: e1\nretry: 100\ndata:\n\n" };
+        struct site s = { .w.ctx = &state };
+        struct answer a;
+
+        site_open(&s, true, answer_resume, NULL);
+        rig_send_spec(&s.r, &a,
+                      (struct client_request_spec){ .method = "tools/call",
+                                                    .timeout_ms = MCP_CALL_TOTAL_MS });
+        RIG_UNTIL(&s.r, state.posts);
+        for (int n = 0; n < 200 && !a.count; n++) {
+            settle(&s.r);
+            loop_advance(s.r.loop, 500);
+        }
+        CHECK_INT(a.err.code, PB_E_CLOSED);
+        CHECK_HAS(a.err.msg, "before its answer");
+        CHECK_INT(state.gets, MCP_RECONNECTS_MAX);
+        site_done(&s);
+    }
+}
+
+TEST(a_server_that_does_not_resume_loses_the_request_at_once)
+{
+    struct resume state = { .status = 405, .priming = "id: e1\nretry: 100\ndata:\n\n" };
+    struct site s = { .w.ctx = &state };
+    struct answer a;
+
+    site_open(&s, false, answer_resume, NULL);
+    rig_request(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    CHECK_INT(a.err.code, PB_E_CLOSED);
+    CHECK_INT(state.gets, 1);
+    site_done(&s);
+}
+
+TEST(a_stream_without_event_ids_cannot_be_resumed)
+{
+    struct resume state = { .priming = ": nothing\n\n" };
+    struct site s = { .w.ctx = &state };
+    struct answer a;
+
+    site_open(&s, false, answer_resume, NULL);
+    rig_request(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    CHECK_INT(a.err.code, PB_E_CLOSED);
+    CHECK_INT(state.gets, 0);
+    site_done(&s);
+}
+
+struct own {
+    int gets;
+    char ids[256];
+};
+
+static void answer_broken_own(struct web *w, struct http_request *r, const char *method,
+                              const char *id)
+{
+    struct own *s = w->ctx;
+    char room[64];
+
+    if (!span_is(http_method(r), "GET")) {
+        web_legacy(r, method, id);
+        return;
+    }
+    s->gets++;
+    snprintf(s->ids + strlen(s->ids), sizeof s->ids - strlen(s->ids), "%s ",
+             header(r, "Last-Event-ID", room, sizeof room));
+    http_begin(r, 200, WEB_SSE);
+    if (s->gets == 1)
+        web_write(r, "id: g1\ndata: "
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n");
+    http_end(r);
+}
+
+TEST(the_servers_own_stream_is_opened_again_ever_more_slowly_and_given_up)
+{
+    struct own state = { 0 };
+    struct site s = { .w.ctx = &state };
+    uint64_t waited = 0;
+
+    site_open(&s, true, answer_broken_own, NULL);
+    RIG_UNTIL(&s.r, state.gets == 1);
+    settle(&s.r);
+    CHECK_STR(s.r.notes, "notifications/tools/list_changed\n");
+    for (int n = 0; n < 2000 && state.gets < 1 + MCP_RECONNECTS_MAX; n++) {
+        settle(&s.r);
+        loop_advance(s.r.loop, 100);
+        waited += 100;
+    }
+    CHECK_STR(state.ids, "- g1 g1 g1 g1 g1 ");
+    CHECK(waited >= 1000 + 2000 + 4000 + 8000 + 16000);
+    for (int n = 0; n < 100; n++) {
+        settle(&s.r);
+        loop_advance(s.r.loop, 1000);
+    }
+    CHECK_INT(state.gets, 1 + MCP_RECONNECTS_MAX);
+    CHECK(!s.r.closed);
+    site_done(&s);
+}
+
+/* ---- ends ---- */
+
+static void answer_hanging(struct web *w, struct http_request *r, const char *method,
+                           const char *id)
+{
+    if (web_legacy(r, method, id))
+        return;
+    if (strcmp(method, "tools/call") == 0)
+        web_stream(w, r);
+    else
+        http_on_gone(r, web_gone, w); /* not even a head */
+}
+
+TEST(a_cancelled_request_is_told_to_the_server_and_its_stream_closed)
+{
+    struct site s = { 0 };
+    struct answer a, b;
+    uint64_t id;
+
+    site_open(&s, false, answer_hanging, NULL);
+    id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    RIG_UNTIL(&s.r, strstr(s.w.log, "tools/call"));
+    client_cancel(s.r.client, id, "user");
+    CHECK_INT(a.count, 1);
+    CHECK_INT(a.err.code, PB_E_CANCELLED);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "POST notifications/cancelled"));
+    RIG_UNTIL(&s.r, s.w.gone == 1);
+    client_cancel(s.r.client, id, "again"); /* unknown by now */
+    client_cancel(s.r.client, 999, "unknown");
+    id = rig_send(&s.r, &b, "tools/list", NULL);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "tools/list"));
+    client_cancel(s.r.client, id, NULL);
+    CHECK_INT(b.err.code, PB_E_CANCELLED);
+    CHECK_INT(client_in_flight(s.r.client), 0);
+    site_done(&s);
+}
+
+TEST(a_request_without_an_answer_ends_in_time)
+{
+    struct site s = { 0 };
+    struct answer a;
+
+    site_open(&s, true, answer_hanging, NULL);
+    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    RIG_UNTIL(&s.r, strstr(s.w.log, "tools/call"));
+    loop_advance(s.r.loop, MCP_CALL_MS - 1);
+    CHECK_INT(a.count, 0);
+    loop_advance(s.r.loop, 1);
+    CHECK_INT(a.err.code, PB_E_TIMEOUT);
+    CHECK_STR(a.err.msg, "tools/call: no answer within 30000 ms");
+    RIG_UNTIL(&s.r, strstr(s.w.log, "POST notifications/cancelled"));
+    site_done(&s);
+}
+
+struct plain {
+    int status;
+    const char *type, *body;
+    bool skip_id;
+};
+
+static void answer_plain(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    const struct plain *p = w->ctx;
+    AUTO_BUF struct buf b = { 0 };
+
+    if (web_legacy(r, method, id))
+        return;
+    for (const char *c = p->body; *c; c++) {
+        if (*c == '$')
+            buf_str(&b, id);
+        else
+            buf_byte(&b, *c);
+    }
+    web_reply(r, p->status, p->type, buf_cstr(&b));
+}
+
+#define BEARER "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n"
+
+TEST(answers_that_are_none_end_the_request_with_the_right_error)
+{
+    static const struct {
+        struct plain p;
+        enum pb_code code;
+        int sys;
+    } cases[] = {
+        { { 200, WEB_JSON,
+            "{\"jsonrpc\":\"2.0\",\"id\":$,\"error\":{\"code\":-32602,\"message\":"
+            "\"bad\"}}",
+            false },
+          PB_E_REMOTE,
+          -32602 },
+        { { 400, WEB_JSON,
+            "{\"jsonrpc\":\"2.0\",\"id\":$,\"error\":{\"code\":-32600,\"message\":"
+            "\"bad\"}}",
+            false },
+          PB_E_REMOTE,
+          -32600 },
+        { { 400, WEB_JSON,
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
+            "\"message\":\"bad\"}}",
+            false },
+          PB_E_REMOTE,
+          -32600 },
+        { { 500, WEB_JSON,
+            "{\"jsonrpc\":\"2.0\",\"id\":$,\"error\":{\"code\":-32603,\"message\":"
+            "\"bad\"}}",
+            false },
+          PB_E_REMOTE,
+          -32603 },
+        { { 401, BEARER, "", false }, PB_E_AUTH, 401 },
+        { { 403, NULL, "", false }, PB_E_AUTH, 403 },
+        { { 500, NULL, "oops", false }, PB_E_CLOSED, 0 },
+        { { 400, "Content-Type: text/html\r\n", "<html>", false }, PB_E_INVALID, 0 },
+        { { 202, NULL, "", false }, PB_E_INVALID, 0 },
+        { { 204, NULL, "", false }, PB_E_INVALID, 0 },
+        { { 200, "Content-Type: text/plain\r\n", "hello", false }, PB_E_INVALID, 0 },
+        { { 200, WEB_JSON, "", false }, PB_E_INVALID, 0 },
+        { { 200, WEB_JSON, "{\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}", false },
+          PB_E_INVALID,
+          0 },
+        { { 200, WEB_JSON, "{\"jsonrpc\":\"2.0\",\"id\":$,\"id\":$,\"result\":{}}", false },
+          PB_E_INVALID,
+          0 },
+        { { 200, WEB_JSON, "{\"jsonrpc\":\"2.0\",\"id\":$,\"result\":[]}", false },
+          PB_E_INVALID,
+          0 },
+        { { 200, WEB_JSON, "{\"jsonrpc\":\"2.0\",\"id\":\"$\",\"result\":{}}", false },
+          PB_E_INVALID,
+          0 },
+        { { 200, WEB_SSE, "data: not json\n\n", false }, PB_E_CLOSED, 0 },
+        { { 302, "Location: http://127.0.0.2:9/\r\n", "", false }, PB_E_INVALID, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct site s = { .w.ctx = (void *)(uintptr_t)&cases[i].p };
+        struct answer a;
+
+        site_open(&s, false, answer_plain, NULL);
+        rig_request(&s.r, &a, "tools/list", NULL);
+        if (a.err.code != cases[i].code || a.err.sys != cases[i].sys)
+            TAP_FAIL("case %zu: code %d sys %d: %s", i, a.err.code, a.err.sys, a.err.msg);
+        if (cases[i].p.type && strcmp(cases[i].p.type, BEARER) == 0)
+            CHECK_STR(client_challenge(s.r.client), "Bearer error=\"invalid_token\"");
+        /* The body of a refusal is nobody's business but the server's. */
+        CHECK(!strstr(a.err.msg, "oops") && !strstr(a.err.msg, "<html>"));
+        answer_done(&a);
+        site_done(&s);
+    }
+}
+
+static void answer_sized(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    const size_t *size = w->ctx;
+    bool stream = strcmp(method, "resources/list") == 0;
+    AUTO_BUF struct buf b = { 0 };
+    struct span part;
+
+    if (web_legacy(r, method, id))
+        return;
+    buf_printf(&b, "%s{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"x\":\"", stream ? "data:" : "",
+               id);
+    while (b.n < *size + (stream ? 5 : 0) - 3)
+        buf_byte(&b, 'a');
+    buf_str(&b, "\"}}");
+    if (stream)
+        buf_str(&b, "\n\n");
+    part = buf_span(&b);
+    http_reply(r, 200, stream ? WEB_SSE : WEB_JSON, &part, 1);
+}
+
+TEST(the_size_limit_holds_while_an_answer_arrives)
+{
+    static const struct {
+        size_t size;
+        bool good;
+    } cases[] = { { 4096, true }, { 4097, false }, { 409600, false } };
+    static const char *const methods[] = { "tools/list", "resources/list" };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases) * 2; i++) {
+        struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+        size_t size = cases[i / 2].size;
+        struct site s = { .w.ctx = &size };
+        struct answer a;
+
+        o.max_message_bytes = 4096;
+        site_open(&s, false, answer_sized, &o);
+        rig_request(&s.r, &a, methods[i % 2], NULL);
+        CHECK_INT(a.err.code, cases[i / 2].good ? PB_OK : PB_E_LIMIT);
+        size = 1000;
+        answer_done(&a);
+        rig_request(&s.r, &a, methods[i % 2], NULL);
+        CHECK_INT(a.err.code, PB_OK);
+        answer_done(&a);
+        site_done(&s);
+    }
+}
+
+static void answer_moved(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    char location[128];
+
+    if (span_is(http_path(r), "/mcp") && span_is(http_method(r), "POST")) {
+        snprintf(location, sizeof location, "Location: %s/new\r\n", w->url);
+        web_reply(r, 307, location, "");
+    } else if (!web_legacy(r, method, id)) {
+        web_result(r, id, "{}", NULL);
+    }
+}
+
+TEST(a_redirect_within_the_origin_is_followed_with_its_body)
+{
+    struct site s = { 0 };
+
+    site_open(&s, false, answer_moved, NULL);
+    RIG_RESULT(&s.r, "ping", NULL, "{}");
+    site_done(&s);
+}
+
+TEST(closing_a_client_ends_everything_at_once)
+{
+    struct site s = { 0 };
+    struct answer a, b;
+
+    site_open(&s, false, answer_hanging, NULL);
+    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    rig_send(&s.r, &b, "tools/list", NULL);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "tools/list"));
+    client_close(TAKE(s.r.client), NULL, NULL);
+    CHECK_INT(a.err.code, PB_E_CANCELLED);
+    CHECK_INT(b.err.code, PB_E_CANCELLED);
+    CHECK(!s.r.closed);
+    RIG_UNTIL(&s.r, s.w.gone == 2);
+    site_done(&s);
+    CHECK_INT(a.count + b.count, 2);
+}
