@@ -170,6 +170,18 @@ static int compile_sub(struct compiler *c, struct sub *s)
     return 0;
 }
 
+/* A chain of references, each alone in its schema, becomes one step; a circle stays one. */
+static void shorten_aliases(struct compiler *c)
+{
+    for (size_t i = 0; i < c->n_subs; i++) {
+        const struct sub *end = c->subs[i]->alias;
+
+        for (int hops = 0; end && end->alias && hops < JSON_SCHEMA_DEPTH_MAX; hops++)
+            end = end->alias;
+        c->subs[i]->alias = end;
+    }
+}
+
 static int compile_all(struct compiler *c)
 {
     int rc = schema_walk(c, json_root(&c->s->doc), NULL);
@@ -177,6 +189,7 @@ static int compile_all(struct compiler *c)
     /* a reference into a place that is no schema by itself makes the list grow */
     for (size_t i = 0; i < c->n_subs && rc == 0; i++)
         rc = compile_sub(c, c->subs[i]);
+    shorten_aliases(c);
     return rc;
 }
 

@@ -10,6 +10,18 @@ static int spend_children(struct check *c, struct json v)
 
 /* ---- Keys that must be there ------------------------------------------------------------- */
 
+/* Sets *out to the key of a member among `names`, or NULL. */
+static int find_name(struct check *c, const struct names *names, struct json member,
+                     const struct name **out)
+{
+    struct span key;
+
+    if (check_chars(c, member_name(member), &key) < 0)
+        return -PB_E_LIMIT;
+    *out = names_find(names, key);
+    return 0;
+}
+
 /* Sets *missing to the first of `names` that v lacks, or NULL. */
 static int find_missing(struct check *c, const struct names *names, struct json v,
                         const struct name **missing)
@@ -21,9 +33,12 @@ static int find_missing(struct check *c, const struct names *names, struct json 
     if (seen_init(c, &seen, names->n, v) < 0 || spend_children(c, v) < 0)
         return -PB_E_LIMIT;
     JSON_FOREACH(m, v) {
-        const struct name *name = names_find(names, name_chars(c, member_name(m)));
-        size_t i = name ? (size_t)(name - names->list) : 0;
+        const struct name *name;
+        size_t i;
 
+        if (find_name(c, names, m, &name) < 0)
+            return -PB_E_LIMIT;
+        i = name ? (size_t)(name - names->list) : 0;
         if (name && !seen_has(&seen, i)) {
             seen_mark(&seen, i);
             found++;
@@ -67,10 +82,11 @@ int check_dependent(struct check *c, const struct kw *k, struct place *p)
     if (spend_children(c, p->v) < 0)
         return -PB_E_LIMIT;
     JSON_FOREACH(m, p->v) {
-        const struct name *trigger =
-            names_find(&k->depends->triggers, name_chars(c, member_name(m)));
-        int rc = trigger ? check_trigger(c, k, p, trigger) : 0;
+        const struct name *trigger;
+        int rc = find_name(c, &k->depends->triggers, m, &trigger);
 
+        if (rc == 0 && trigger)
+            rc = check_trigger(c, k, p, trigger);
         if (rc < 0)
             return rc;
     }
@@ -121,8 +137,8 @@ static int check_member(struct check *c, const struct kw *k, const struct place 
                         struct json child, bool *known)
 {
     const struct members *m = k->members;
-    const struct name *name = names_find(&m->names, name_chars(c, member_name(child)));
-    int rc = 0;
+    const struct name *name = NULL;
+    int rc = find_name(c, &m->names, child, &name);
 
     *known = name != NULL;
     if (name)
@@ -250,6 +266,8 @@ static const struct sub *dynamic_target(const struct dynamic *d, const struct pl
 
 int check_dynamic_ref(struct check *c, const struct kw *k, struct place *p)
 {
+    if (check_spend(c, p->v, p->depth / LOOK_STEP) < 0)
+        return -PB_E_LIMIT;
     return check_apply(c, p, dynamic_target(&k->dynamic, p), p->v, p->seen);
 }
 

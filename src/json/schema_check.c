@@ -148,8 +148,12 @@ int check_type(struct check *c, const struct kw *k, struct place *p)
 {
     if (k->types & 1u << p->type)
         return 0;
-    if (p->type == JSON_NUMBER && k->types & TYPE_INTEGER && number_is_whole(json_text(p->v)))
-        return 0;
+    if (p->type == JSON_NUMBER && k->types & TYPE_INTEGER) {
+        if (spend_text(c, p->v, STEP_BYTES) < 0)
+            return -PB_E_LIMIT;
+        if (number_is_whole(json_text(p->v)))
+            return 0;
+    }
     return check_miss(c, k, p->v, p->type);
 }
 
@@ -270,13 +274,24 @@ int check_max_length(struct check *c, const struct kw *k, struct place *p)
     return rc < 0 || n <= k->count ? rc : check_miss(c, k, p->v, n);
 }
 
+int check_chars(struct check *c, struct json string, struct span *out)
+{
+    const struct json_node *n = node_of(string);
+
+    if (n->info & NODE_ESCAPED && spend_text(c, string, COPY_BYTES) < 0)
+        return -PB_E_LIMIT;
+    *out = n->info & NODE_ESCAPED ? json_str(string, &c->arena) : node_inside(string.doc, n);
+    return 0;
+}
+
 int check_matches(struct check *c, const struct pattern *pattern, struct json string)
 {
+    struct span chars;
     int rc;
 
-    if (spend_text(c, string, COPY_BYTES) < 0)
+    if (check_chars(c, string, &chars) < 0)
         return -PB_E_LIMIT;
-    rc = pattern_match(pattern, name_chars(c, string), &c->run);
+    rc = pattern_match(pattern, chars, &c->run);
     if (rc < 0)
         return check_limit(c, string, CHECK_PATTERN);
     return check_spend(c, string, 1 + c->run.steps) < 0 ? -PB_E_LIMIT : rc;
@@ -291,18 +306,27 @@ int check_pattern(struct check *c, const struct kw *k, struct place *p)
 
 /* ---- Sizes ------------------------------------------------------------------------------- */
 
+/* The size of very large containers is not on the tape but counted: see json_len(). */
+static int count_children(struct check *c, struct json v, size_t *out)
+{
+    *out = json_len(v);
+    return *out < NODE_COUNT_MANY ? 0 : check_spend(c, v, *out);
+}
+
 static int at_least(struct check *c, const struct kw *k, struct place *p)
 {
-    size_t n = json_len(p->v);
+    size_t n;
+    int rc = count_children(c, p->v, &n);
 
-    return n >= k->count ? 0 : check_miss(c, k, p->v, n);
+    return rc < 0 || n >= k->count ? rc : check_miss(c, k, p->v, n);
 }
 
 static int at_most(struct check *c, const struct kw *k, struct place *p)
 {
-    size_t n = json_len(p->v);
+    size_t n;
+    int rc = count_children(c, p->v, &n);
 
-    return n <= k->count ? 0 : check_miss(c, k, p->v, n);
+    return rc < 0 || n <= k->count ? rc : check_miss(c, k, p->v, n);
 }
 
 int check_min_items(struct check *c, const struct kw *k, struct place *p)
@@ -339,24 +363,35 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return hash_keyed(span_make((const char *)both, sizeof both));
 }
 
+static uint64_t hash_string(struct json v, struct buf *scratch)
+{
+    struct span inside = node_inside(v.doc, node_of(v));
+
+    if (!(node_of(v)->info & NODE_ESCAPED))
+        return hash_keyed(inside);
+    scratch->n = 0;
+    chars_decode(scratch, inside);
+    return hash_keyed(buf_span(scratch));
+}
+
 /* Equal values have equal hashes; the key is secret, so nobody can choose others that do. */
-static uint64_t hash_value(struct check *c, struct json v, struct buf *scratch)
+static uint64_t hash_value(struct json v, struct buf *scratch)
 {
     enum json_type t = json_type(v);
     uint64_t h = t;
 
-    scratch->n = 0;
     if (t == JSON_NUMBER) {
+        scratch->n = 0;
         number_bytes(json_text(v), scratch);
         return fold(h, hash_keyed(buf_span(scratch)));
     }
     if (t == JSON_STRING)
-        return fold(h, hash_keyed(name_chars(c, v)));
+        return fold(h, hash_string(v, scratch));
     JSON_FOREACH(child, v) {
-        uint64_t x = hash_value(c, child, scratch);
+        uint64_t x = hash_value(child, scratch);
 
         if (t == JSON_OBJECT) /* in any order */
-            h += fold(hash_keyed(name_chars(c, member_name(child))), x);
+            h += fold(hash_string(member_name(child), scratch), x);
         else
             h = fold(h, x);
     }
@@ -388,7 +423,7 @@ static int unique_hashed(struct check *c, const struct kw *k, struct json array,
     size_t i = 0;
 
     JSON_FOREACH(v, array) {
-        list[i] = (struct hashed){ hash_value(c, v, &scratch), v.at, (uint32_t)i };
+        list[i] = (struct hashed){ hash_value(v, &scratch), v.at, (uint32_t)i };
         i++;
     }
     qsort(list, n, sizeof *list, by_hash);

@@ -241,10 +241,10 @@ struct compiler {
     struct sub **subs;    /* in order of discovery */
     size_t n_subs, cap;
     const struct sub *now; /* whose keywords are being compiled */
-    size_t pattern_bytes;
+    size_t pattern_bytes, uri_bytes;
     struct map uris;    /* uri to resource */
     struct map anchors; /* "uri#name" to sub */
-    struct map indexed; /* node and key to node: see get_member() */
+    struct map indexed; /* node and key to node: see get_child() */
     struct buf scratch; /* for keys of these maps */
 };
 
@@ -265,7 +265,7 @@ MUST_CHECK int ref_resolve(struct compiler *c, struct json ref, struct sub **out
 /* The value of a hexadecimal digit, or -1. (schema_uri.c) */
 int hex_digit(char c);
 /* Absolute form of `ref` seen from `base` (RFC 3986, 5.2), without fragment. (schema_uri.c) */
-struct span uri_resolve(struct arena *arena, struct span base, struct span ref);
+void uri_resolve(struct buf *out, struct span base, struct span ref);
 
 /* ---- Checking ---------------------------------------------------------------------------- */
 
@@ -311,6 +311,8 @@ int check_apply(struct check *c, const struct place *up, const struct sub *s, st
 int check_spend(struct check *c, struct json v, uint64_t steps);
 int check_limit(struct check *c, struct json v, enum check_limit limit);
 int check_miss(struct check *c, const struct kw *k, struct json where, uint64_t got);
+/* The characters of a string or key, decoded if they must be. 0 or -PB_E_LIMIT. */
+int check_chars(struct check *c, struct json string, struct span *out);
 /* 1 or 0 or -PB_E_LIMIT */
 int check_matches(struct check *c, const struct pattern *pattern, struct json string);
 
@@ -332,17 +334,10 @@ void seen_mark_all(struct seen *s);
 bool seen_has(const struct seen *s, size_t i);
 void seen_merge(struct seen *to, const struct seen *from);
 
-/* The key of a member as a string value, and decoded. */
+/* The key of a member as a string value. */
 static inline struct json member_name(struct json member)
 {
     return (struct json){ member.doc, member.at - 1 };
-}
-
-static inline struct span name_chars(struct check *c, struct json string)
-{
-    const struct json_node *n = node_of(string);
-
-    return n->info & NODE_ESCAPED ? json_str(string, &c->arena) : node_inside(string.doc, n);
 }
 
 /* ---- Telling (schema_text.c) ------------------------------------------------------------- */

@@ -1,7 +1,5 @@
 #include "schema_parts.h"
-
-/* Objects with more members than this are indexed when a reference first goes through them. */
-enum { INDEX_MIN = 16 };
+#include <stdio.h>
 
 /* ---- Declaring: $id and anchors ---------------------------------------------------------- */
 
@@ -23,12 +21,27 @@ static bool same_schema(struct compiler *c, const struct sub *a, const struct su
     return json_equal((struct json){ &c->s->doc, a->at }, (struct json){ &c->s->doc, b->at });
 }
 
+/* Each $id and anchor is kept with all that is before it, which the text has only once. */
+static int spend_uri(struct compiler *c, struct json v, size_t n)
+{
+    c->uri_bytes += n;
+    if (n <= JSON_SCHEMA_URI_MAX && c->uri_bytes <= JSON_SCHEMA_BYTES_MAX)
+        return 0;
+    refuse(c, v, "the address is too long, or all of them are");
+    if (c->err)
+        c->err->code = PB_E_LIMIT;
+    return -PB_E_LIMIT;
+}
+
 static int declare_resource(struct compiler *c, struct sub *s, struct json id, struct json schema)
 {
     struct span base = s->resource ? s->resource->uri : (struct span){ 0 };
     struct resource *r = arena_alloc(&c->s->arena, sizeof *r), *was;
 
-    r->uri = uri_resolve(&c->s->arena, base, json_str(id, &c->s->arena));
+    uri_resolve(&c->scratch, base, json_str(id, &c->s->arena));
+    if (spend_uri(c, id, c->scratch.n) < 0)
+        return -PB_E_LIMIT;
+    r->uri = span_make(arena_dup(&c->s->arena, buf_span(&c->scratch)), c->scratch.n);
     r->root = s;
     r->legacy =
         json_is(schema, JSON_STRING) ? is_legacy(schema) : s->resource && s->resource->legacy;
@@ -62,6 +75,8 @@ static int declare_anchor(struct compiler *c, struct sub *s, struct json anchor,
     assert(r);
     if (!name.n || memchr(name.p, '#', name.n))
         return refuse(c, anchor, "expected a name made of letters, digits, '-', '_', ':' or '.'");
+    if (spend_uri(c, anchor, r->uri.n + name.n) < 0)
+        return -PB_E_LIMIT;
     was = map_put(&c->anchors, anchor_key(c, r, name), s);
     if (was && was != s && !same_schema(c, was, s))
         return refuse(c, anchor, "two different schemas have the anchor '%.*s'", SPAN_ARG(name));
@@ -162,42 +177,36 @@ static struct span index_key(struct compiler *c, uint32_t at, struct span key)
     return buf_span(&c->scratch);
 }
 
-/* json_get_span() for objects with very many members of which each is referred to. */
-static struct json get_member(struct compiler *c, struct json object, struct span key)
+static void index_children(struct compiler *c, struct json v)
+{
+    bool object = json_is(v, JSON_OBJECT);
+    size_t i = 0;
+
+    JSON_FOREACH(child, v) {
+        char number[24];
+        int n = snprintf(number, sizeof number, "%zu", i++);
+        struct span key = object ? json_key_str(child, &c->s->arena) : span_make(number, (size_t)n);
+
+        /* the empty key would look like the mark of get_child() */
+        if (key.n)
+            map_put(&c->indexed, index_key(c, v.at, key), &c->s->doc.nodes[child.at]);
+    }
+}
+
+/* One step of a JSON pointer. Containers with very many children, each referred to, are the reason
+ * not to look through them every time. */
+static struct json get_child(struct compiler *c, struct json v, struct span token)
 {
     struct json_node *found;
 
-    if (json_len(object) < INDEX_MIN)
-        return json_get_span(object, key);
-    if (!map_get(&c->indexed, index_key(c, object.at, (struct span){ 0 }))) {
+    if (!token.n)
+        return json_get_span(v, token);
+    if (!map_get(&c->indexed, index_key(c, v.at, (struct span){ 0 }))) {
         map_put(&c->indexed, buf_span(&c->scratch), c);
-        JSON_FOREACH(m, object) {
-            struct span name = json_key_str(m, &c->s->arena);
-
-            /* the empty key would look like the mark above */
-            if (name.n)
-                map_put(&c->indexed, index_key(c, object.at, name), &c->s->doc.nodes[m.at]);
-        }
+        index_children(c, v);
     }
-    if (!key.n)
-        return json_get_span(object, key);
-    found = map_get(&c->indexed, index_key(c, object.at, key));
-    return found ? (struct json){ object.doc, (uint32_t)(found - c->s->doc.nodes) }
-                 : (struct json){ 0 };
-}
-
-static struct json get_item(struct json array, struct span token)
-{
-    size_t i = 0;
-
-    if (!token.n || token.n > 9 || (token.p[0] == '0' && token.n > 1))
-        return (struct json){ 0 };
-    for (size_t k = 0; k < token.n; k++) {
-        if (token.p[k] < '0' || token.p[k] > '9')
-            return (struct json){ 0 };
-        i = i * 10 + (size_t)(token.p[k] - '0');
-    }
-    return json_item(array, i);
+    found = map_get(&c->indexed, index_key(c, v.at, token));
+    return found ? (struct json){ v.doc, (uint32_t)(found - c->s->doc.nodes) } : (struct json){ 0 };
 }
 
 /* Walks a JSON pointer from the root of r; *in becomes the resource of the place reached. */
@@ -213,7 +222,7 @@ static struct json follow(struct compiler *c, struct resource *r, struct span po
         struct span token = token_decode(&c->s->arena, span_from(span_make(pointer.p, n), 1));
 
         pointer = span_from(pointer, n);
-        v = json_is(v, JSON_ARRAY) ? get_item(v, token) : get_member(c, v, token);
+        v = get_child(c, v, token);
         if (!json_is(v, JSON_NONE) && c->by_node[v.at])
             *in = c->by_node[v.at]->resource;
     }
@@ -250,8 +259,10 @@ int ref_resolve(struct compiler *c, struct json ref, struct sub **out, struct sp
         fragment = percent_decode(arena, fragment);
         text.n = (size_t)(hash - text.p);
     }
-    if (text.n)
-        r = map_get(&c->uris, uri_resolve(arena, r->uri, text));
+    if (text.n) {
+        uri_resolve(&c->scratch, r->uri, text);
+        r = map_get(&c->uris, buf_span(&c->scratch));
+    }
     if (!r)
         return refuse(c, ref, "%.*s leads out of this schema; only what is inside is followed",
                       SPAN_ARG(json_text(ref)));

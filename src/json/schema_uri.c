@@ -103,24 +103,21 @@ static void add_merged(struct buf *out, const struct uri *base, struct span path
     add_path(out, buf_span(&merged));
 }
 
-struct span uri_resolve(struct arena *arena, struct span base_text, struct span ref_text)
+void uri_resolve(struct buf *out, struct span base_text, struct span ref_text)
 {
     struct uri base = split(base_text), ref = split(ref_text);
-    AUTO_BUF struct buf out = { 0 };
-    size_t n;
 
-    buf_add_span(&out, ref.scheme.n ? ref.scheme : base.scheme);
-    buf_add_span(&out, ref.scheme.n || ref.authority.n ? ref.authority : base.authority);
+    out->n = 0;
+    buf_add_span(out, ref.scheme.n ? ref.scheme : base.scheme);
+    buf_add_span(out, ref.scheme.n || ref.authority.n ? ref.authority : base.authority);
     if (ref.scheme.n || ref.authority.n || span_starts(ref.path, "/"))
-        add_path(&out, ref.path);
+        add_path(out, ref.path);
     else if (ref.path.n)
-        add_merged(&out, &base, ref.path);
+        add_merged(out, &base, ref.path);
     else
-        add_path(&out, base.path);
+        add_path(out, base.path);
     if (ref.query.n || ref.path.n || ref.authority.n || ref.scheme.n)
-        buf_add_span(&out, ref.query);
+        buf_add_span(out, ref.query);
     else
-        buf_add_span(&out, base.query);
-    n = out.n;
-    return span_make(arena_dup(arena, buf_span(&out)), n);
+        buf_add_span(out, base.query);
 }

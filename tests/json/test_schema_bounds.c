@@ -132,12 +132,12 @@ TEST(steps_are_counted_at_the_bound_and_past_it)
     }
 }
 
-enum kind { OBJECT, ARRAY, STRING, NUMBER };
+enum kind { OBJECT, ARRAY, STRING, NUMBER, LONG_KEY };
 
 static void add_large_value(struct buf *b, enum kind kind)
 {
-    static const char *const open[] = { "{'k0':0", "[0", "'", "7" };
-    static const char *const close[] = { "}", "]", "'", "" };
+    static const char *const open[] = { "{'k0':0", "[0", "'", "7", "{'" };
+    static const char *const close[] = { "}", "]", "'", "", "':1}" };
 
     buf_str(b, open[kind]);
     for (int i = 1; i < 20000; i++) {
@@ -146,7 +146,7 @@ static void add_large_value(struct buf *b, enum kind kind)
         else if (kind == ARRAY)
             buf_printf(b, ",%d", i);
         else
-            buf_str(b, kind == STRING ? "\\u0061aaaaaaaaaa" : "7");
+            buf_str(b, kind == NUMBER ? "7" : "\\u0061aaaaaaaaaa");
     }
     buf_str(b, close[kind]);
 }
@@ -176,6 +176,12 @@ TEST(whatever_a_keyword_looks_at_is_charged_for)
         { STRING, "{'pattern':'a'}" },
         { STRING, "{'const':*}" },
         { STRING, "{'enum':['x',*]}" },
+        { LONG_KEY, "{'not':{'required':['a']}}" },
+        { LONG_KEY, "{'dependentRequired':{'a':['b']}}" },
+        { LONG_KEY, "{'properties':{'a':true}}" },
+        { LONG_KEY, "{'patternProperties':{'^z':false}}" },
+        { LONG_KEY, "{'propertyNames':{'minLength':1}}" },
+        { NUMBER, "{'type':'integer'}" },
         { NUMBER, "{'minimum':0}" },
         { NUMBER, "{'maximum':1e30000}" },
         { NUMBER, "{'multipleOf':7}" },
@@ -339,6 +345,36 @@ TEST(the_number_of_schemas_is_bounded)
         buf_str(&text, "]}");
         CHECK_INT(compile(buf_cstr(&text), &err), i ? -PB_E_LIMIT : 0);
     }
+}
+
+TEST(the_length_of_addresses_is_bounded)
+{
+    static const size_t lengths[] = { JSON_SCHEMA_URI_MAX, JSON_SCHEMA_URI_MAX + 1, 500000 };
+    AUTO_BUF struct buf text = { 0 };
+    struct pb_error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        text.n = 0;
+        buf_str(&text, "{'$id':'http://x/");
+        for (size_t k = 9; k < lengths[i]; k++)
+            buf_byte(&text, 'a');
+        buf_str(&text, "'}");
+        CHECK_INT(compile(buf_cstr(&text), &err), i ? -PB_E_LIMIT : 0);
+    }
+    CHECK_STR(err.msg, "/$id: the address is too long, or all of them are");
+    CHECK_INT(err.code, PB_E_LIMIT);
+    CHECK_INT(compile(buf_cstr(&text), NULL), -PB_E_LIMIT);
+
+    /* short in the text, long when they are made absolute */
+    text.n = 0;
+    buf_str(&text, "{'$id':'http://x/");
+    for (int k = 0; k < 2000; k++)
+        buf_byte(&text, 'a');
+    buf_str(&text, "/','allOf':[{'$id':'r'}");
+    for (int k = 0; k < 1000; k++)
+        buf_printf(&text, ",{'$id':'r%d','$anchor':'a'}", k);
+    buf_str(&text, "]}");
+    CHECK_INT(compile(buf_cstr(&text), &err), -PB_E_LIMIT);
 }
 
 TEST(the_memory_of_patterns_is_bounded)

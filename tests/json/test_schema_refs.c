@@ -40,6 +40,37 @@ TEST(a_table_of_many_definitions_is_looked_up_by_name)
     CHECK_STR(err.msg, "/none: expected null, got a number");
 }
 
+TEST(references_into_long_arrays_are_looked_up_by_index)
+{
+    AUTO_BUF struct buf schema = { 0 };
+    struct pb_error err;
+
+    buf_str(&schema, "{'list':[true");
+    for (int i = 1; i < 20000; i++)
+        buf_printf(&schema, ",{'maximum':%d}", i);
+    buf_str(&schema, "],'prefixItems':[{'$ref':'#/list/0'}");
+    for (int i = 1; i < 20000; i++)
+        buf_printf(&schema, ",{'$ref':'#/list/%d'}", i);
+    buf_str(&schema, "]}");
+    CHECK_INT(verdict_on(buf_cstr(&schema), "[0,1,2]", &err), 0);
+    CHECK_INT(verdict_on(buf_cstr(&schema), "[0,1,3]", &err), -PB_E_INVALID);
+    CHECK_STR(err.msg, "/2: expected at most 2");
+}
+
+TEST(a_chain_of_references_is_one_step)
+{
+    AUTO_BUF struct buf schema = { 0 };
+    struct pb_error err;
+
+    buf_str(&schema, "{'$ref':'#/$defs/d0','$defs':{");
+    for (int i = 0; i < 100; i++)
+        buf_printf(&schema, "'d%d':{'$ref':'#/$defs/d%d'},", i, i + 1);
+    buf_str(&schema, "'d100':{'type':'array','items':{'$ref':'#'}}}}");
+    CHECK_INT(verdict_on(buf_cstr(&schema), "[[[[[[]]]]]]", &err), 0);
+    CHECK_INT(verdict_on(buf_cstr(&schema), "[[[[[[1]]]]]]", &err), -PB_E_INVALID);
+    CHECK_STR(err.msg, "/0/0/0/0/0/0: expected an array, got a number");
+}
+
 TEST(anchors_and_ids_name_schemas)
 {
     static const struct schema_case cases[] = {
