@@ -24,8 +24,8 @@ enum {
     RPC_TOKEN_BYTES_MAX = 1024,   /* a progress token as written */
 
     /* loop */
-    LOOP_POSTS_MAX = 65536, /* callbacks waiting to be run by the loop */
-    LOOP_WORK_THREADS = 4,
+    LOOP_POSTS_MAX = 65536,   /* callbacks waiting to be run by the loop */
+    LOOP_WORK_THREADS = 64,   /* started one by one, when a job finds none idle */
     LOOP_WORK_MAX = 4096,     /* jobs waiting for a worker */
     LOOP_LINES_PER_TURN = 64, /* messages handled before others get a turn */
     LOOP_SLOW_MS = 100,       /* a callback longer than this is reported by name */
