@@ -81,8 +81,9 @@ void request_close_stream(struct request *r, uint64_t retry_ms);
 void request_set_deadline(struct request *r, uint64_t ms);
 
 /* A legacy question to the client, on the stream of this request. fn runs once with the answer
- * (a JSON value's text, borrowed until fn returns) or an error: PB_E_REMOTE, PB_E_TIMEOUT, PB_E_CLOSED, PB_E_LIMIT; never
- * after the request has ended. Returns -PB_E_UNSUPPORTED for modern clients. */
+ * (a JSON value's text, borrowed until fn returns) or an error: PB_E_REMOTE, PB_E_TIMEOUT,
+ * PB_E_CLOSED, PB_E_LIMIT; never after the request has ended. Returns -PB_E_UNSUPPORTED for modern
+ * clients. */
 typedef void request_answer_fn(struct request *r, void *ctx, struct span result,
                                const struct pb_error *err);
 MUST_CHECK int request_question(struct request *r, const char *method, struct span params,

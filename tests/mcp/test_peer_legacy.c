@@ -177,7 +177,7 @@ TEST(every_request_is_answered_once_and_with_its_own_id)
     fake_end(&f);
 }
 
-/* S2-24 S2-34 S2-35 S2-60 S2-61 S2-88 S2-52 */
+/* S2-24 S2-34 S2-35 S2-60 S2-61 S2-88 */
 TEST(what_is_no_message_is_answered_with_an_empty_id)
 {
     static const struct {
@@ -279,7 +279,7 @@ TEST(oversize_requests_are_logged_with_their_size)
     fake_end(&f);
 }
 
-/* S2-8 S2-26 S2-89 */
+/* S2-26 S2-89 */
 TEST(a_cancelled_request_is_not_answered)
 {
     struct fake f;
@@ -360,7 +360,6 @@ TEST(cancelling_all_answers_each_with_an_internal_error)
     fake_end(&f);
 }
 
-/* S2-51 */
 TEST(a_deadline_answers_and_cancels)
 {
     struct fake f;

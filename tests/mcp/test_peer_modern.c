@@ -61,6 +61,7 @@ TEST(results_get_their_type_and_the_server_spliced_in)
     fake_end(&f);
 }
 
+/* S2-52 */
 TEST(a_result_that_is_no_object_is_an_internal_error_without_details)
 {
     struct fake f;
@@ -467,5 +468,44 @@ TEST(a_session_stays_legacy)
     start(&f, PEER_SESSION);
     FAKE_ANSWERS(&f, ASK("tools/list"), RPC("\"id\":1,\"result\":{\"tools\":[]}"));
     FAKE_ANSWERS_WITH(&f, ASK("server/discover"), "-32601");
+    fake_end(&f);
+}
+
+/* ---- bounds ------------------------------------------------------------------------------- */
+
+TEST(progress_tokens_are_bounded)
+{
+    static const size_t sizes[] = { RPC_TOKEN_BYTES_MAX, RPC_TOKEN_BYTES_MAX + 1,
+                                    RPC_TOKEN_BYTES_MAX * 100 };
+    struct fake f;
+
+    start(&f, PEER_STATELESS);
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        AUTO_BUF struct buf say = { 0 };
+
+        buf_str(
+            &say,
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"" META_VERSION
+            "\":\"2026-07-28\",\"" META_CLIENT_CAPS "\":{},\"progressToken\":\"");
+        for (size_t n = 2; n < sizes[i]; n++) /* the quotes count */
+            buf_byte(&say, 't');
+        buf_str(&say, "\"}}}");
+        FAKE_ANSWERS_WITH(&f, buf_cstr(&say), i ? "\"code\":-32602" : "\"result\"");
+    }
+    fake_end(&f);
+}
+
+TEST(long_names_are_shown_in_part)
+{
+    AUTO_BUF struct buf say = { 0 };
+    struct fake f;
+
+    start(&f, PEER_SESSION);
+    buf_str(&say, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
+    for (int i = 0; i < 5000; i++)
+        buf_str(&say, "\xc3\xa4"); /* cut in the middle of a character, too */
+    buf_str(&say, "\"}");
+    FAKE_ANSWERS_WITH(&f, buf_cstr(&say), "Method not found: \xc3\xa4");
+    CHECK(strlen(fake_heard(&f)) < MCP_ERROR_TEXT_MAX);
     fake_end(&f);
 }

@@ -155,7 +155,7 @@ TEST(handlers_that_still_run_get_five_seconds)
     }
 }
 
-/* S2-54 S2-72 */
+/* S2-54 */
 TEST(a_transport_that_does_not_drain_is_closed_after_five_seconds)
 {
     struct fake f;
@@ -308,7 +308,6 @@ TEST(run_returns_when_another_thread_stops_it)
 
 static void raise_it(void *ctx) { raise(*(int *)ctx); }
 
-/* S2-12 */
 TEST(signals_stop_it_gracefully)
 {
     static int signals[] = { SIGTERM, SIGINT };
@@ -402,7 +401,32 @@ TEST(any_thread_may_tell_the_clients)
     pb_server_free(r.server);
 }
 
-/* S2-18 S2-101 */
+static void count_drops(void *ctx, enum pb_log_level level, const char *line)
+{
+    (void)level;
+    *(size_t *)ctx += strstr(line, "one was dropped") != NULL;
+}
+
+TEST(what_waits_to_be_told_is_bounded)
+{
+    struct real r;
+    size_t drops = 0;
+
+    start_real(&r);
+    pb_log_to(count_drops, &drops, PB_LOG_DEBUG);
+    for (int i = 0; i < LOOP_POSTS_MAX; i++)
+        pb_server_resource_updated(r.server, "test://a");
+    CHECK_INT(drops, 0);
+    pb_server_resource_updated(r.server, "test://a");
+    pb_server_log(r.server, PB_LOG_ERROR, NULL, "1");
+    CHECK_INT(drops, 2);
+    turn(&r.fake, 1);
+    pb_server_log(r.server, PB_LOG_ERROR, NULL, "1");
+    CHECK_INT(drops, 2);
+    pb_log_to(NULL, NULL, PB_LOG_DEBUG);
+    pb_server_free(r.server);
+}
+
 TEST(options_have_defaults_and_old_programs_a_shorter_struct)
 {
     struct pb_server_options opts = PB_SERVER_OPTIONS_INIT;
