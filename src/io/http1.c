@@ -356,7 +356,7 @@ static size_t feed_length(struct http1 *h, struct span in)
 {
     size_t n = in.n < h->left ? in.n : (size_t)h->left;
 
-    if (in.p == h->body.p + h->body.n && h->body.p)
+    if (h->body.p && in.p == h->body.p + h->body.n)
         h->body.n += n; /* it was read to where it belongs: http1_body_room() */
     else {
         if (!h->body.p)
