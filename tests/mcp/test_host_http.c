@@ -918,7 +918,7 @@ TEST(a_server_can_be_freed_in_the_middle_of_everything)
 /* The price of a session that rests. Memory is counted as the allocator hands it out. */
 TEST(an_idle_session_costs_little)
 {
-    enum { SESSIONS = 1000, BYTES_EACH = 3072 };
+    enum { SESSIONS = 1000, BYTES_EACH = 2048 };
     size_t before, after;
 
     begin();

@@ -1,0 +1,186 @@
+/* test_host_sse.c - HTTP+SSE: a stream that says where to post, and everything else on it. */
+#include "web_kit.h"
+
+static struct kit k;
+static struct web s, w; /* the stream; the posts */
+static const char *messages;
+
+/* Opens the stream and learns where messages go. */
+static void begin_with(const struct pb_http_options *o, const char *path, const char *headers)
+{
+    struct answer a;
+    const char *event;
+
+    kit_http(&k, o);
+    s = web_open(&k);
+    w = web_open(&k);
+    web_request(&s, "GET", path, headers, NULL);
+    a = web_answer(&s);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_header(&s, a.head, "Content-Type"), "text/event-stream");
+    event = web_event(&s);
+    CHECK(!strncmp(event, "event: endpoint\ndata: ", 22));
+    messages = event + 22;
+}
+
+static void begin(void) { begin_with(NULL, "/sse", "Accept: text/event-stream\r\n"); }
+
+static void end(void)
+{
+    web_close(&s);
+    web_close(&w);
+    kit_close(&k);
+}
+
+static int post(const char *body)
+{
+    web_request(&w, "POST", messages, "Content-Type: application/json\r\n", body);
+    return web_answer(&w).status;
+}
+
+/* S2-3 S2-98 */
+TEST(everything_that_the_server_says_comes_on_the_stream)
+{
+    begin();
+    CHECK(!strncmp(messages, "/messages?sessionId=", 20));
+    CHECK_INT(strlen(messages), 20 + ID_CHARS);
+    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_HAS(web_event(&s), "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
+                             "\"protocolVersion\":\"2024-11-05\"");
+    CHECK_INT(post("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"), 202);
+    CHECK_INT(post(WEB_CALL("1", "steps")), 202);
+    CHECK_HAS(web_event(&s), "\"progress\":1");
+    CHECK_HAS(web_event(&s), "\"progress\":2");
+    CHECK_HAS(web_event(&s), KIT_TEXT_RESULT("1", "done"));
+    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
+    CHECK_HAS(web_event(&s), "notifications/tools/list_changed");
+    end();
+}
+
+TEST(questions_and_answers_take_the_same_ways)
+{
+    begin();
+    CHECK_INT(post(KIT_INITIALIZE("2025-06-18")), 202);
+    web_event(&s);
+    CHECK_INT(post(WEB_CALL("5", "ask")), 202);
+    CHECK_HAS(web_event(&s), "elicitation/create");
+    CHECK_INT(post("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"cancel\"}}"), 202);
+    CHECK_HAS(web_event(&s), "cancel");
+    end();
+}
+
+TEST(messages_that_cannot_be_taken_are_refused)
+{
+    static const struct {
+        const char *path, *type, *body;
+        int status;
+    } cases[] = {
+        { "/messages", "application/json", WEB_PING, 400 },
+        { "/messages?sessionId=0123456789abcdef0123456789abcdef", "application/json", WEB_PING,
+          404 },
+        { "/messages?sessionId=", "application/json", WEB_PING, 404 },
+        { NULL, "text/plain", WEB_PING, 415 },
+        { NULL, "application/json", "{", 400 },
+        { NULL, "application/json", WEB_PING, 202 },
+    };
+
+    begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct answer a;
+
+        web_request(&w, "POST", cases[i].path ? cases[i].path : messages,
+                    arena_printf(&k.arena, "Content-Type: %s\r\n", cases[i].type), cases[i].body);
+        a = web_answer(&w);
+        if (a.status != cases[i].status)
+            TAP_FAIL("case %zu: %d", i, a.status);
+    }
+    CHECK_HAS(web_event(&s), "\"result\":{}");
+    web_no_event(&s);
+    web_request(&w, "GET", messages, "", NULL);
+    CHECK_INT(web_answer(&w).status, 405);
+    web_request(&w, "POST", "/sse", "", "");
+    CHECK_INT(web_answer(&w).status, 405);
+    end();
+}
+
+TEST(the_session_ends_with_its_stream)
+{
+    begin();
+    CHECK_INT(post(WEB_CALL("1", "later")), 202);
+    KIT_UNTIL(&k, k.held);
+    close(s.fd);
+    KIT_UNTIL(&k, pb_call_cancelled(k.held));
+    CHECK_INT(post(WEB_PING), 404);
+    kit_finish(&k, "too late");
+    s.fd = -1;
+    end();
+}
+
+TEST(streams_do_not_see_each_other)
+{
+    struct web other;
+    const char *theirs;
+
+    begin();
+    other = web_open(&k);
+    web_request(&other, "GET", "/sse", "", NULL);
+    CHECK_INT(web_answer(&other).status, 200);
+    theirs = web_event(&other);
+    CHECK(strcmp(theirs + 22, messages) != 0);
+    CHECK_INT(post(KIT_CALL("1", "echo", "{\"text\":\"mine\"}")), 202);
+    CHECK_HAS(web_event(&s), "mine");
+    web_no_event(&other);
+    web_close(&other);
+    end();
+}
+
+TEST(the_token_and_the_place_beside_another_path_count)
+{
+    struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
+
+    o.token = "t";
+    o.path = "/a/b";
+    begin_with(&o, "/a/sse", "Authorization: Bearer t\r\n");
+    CHECK(!strncmp(messages, "/a/messages?sessionId=", 22));
+    CHECK_INT(post(WEB_PING), 401);
+    web_request(&w, "POST", messages,
+                "Content-Type: application/json\r\nAuthorization: Bearer t\r\n", WEB_PING);
+    CHECK_INT(web_answer(&w).status, 202);
+    CHECK_HAS(web_event(&s), "\"result\":{}");
+    end();
+}
+
+TEST(a_batch_is_one_message_there_and_back)
+{
+    begin();
+    CHECK_INT(post(KIT_INITIALIZE("2025-03-26")), 202);
+    web_event(&s);
+    CHECK_INT(post("[" WEB_PING "," WEB_CALL("2", "later") "]"), 202);
+    web_no_event(&s);
+    kit_finish(&k, "both");
+    CHECK_STR(
+        web_event(&s),
+        "event: message\ndata: [{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}," KIT_TEXT_RESULT(
+            "2", "both") "]");
+    end();
+}
+
+TEST(comments_keep_the_stream_open)
+{
+    begin();
+    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    CHECK_STR(web_event(&s), ":");
+    end();
+}
+
+TEST(stopping_answers_and_ends_the_stream)
+{
+    begin();
+    CHECK_INT(post(WEB_CALL("1", "later")), 202);
+    KIT_UNTIL(&k, k.held);
+    pb_server_stop(k.server);
+    CHECK_HAS(web_event(&s), "Request cancelled");
+    kit_finish(&k, "too late");
+    CHECK(!web_event(&s));
+    end();
+}
