@@ -89,6 +89,24 @@ static void take_message(struct pb_call *c)
 
 void call_detach(struct pb_call *c) { take_message(c); }
 
+void call_orphan(struct pb_call *c)
+{
+    bool nobody;
+
+    if (c->request)
+        call_detach(c);
+    pthread_mutex_lock(&c->lock);
+    c->orphan = true;
+    /* between the handler's return and pb_call_finish() nothing but that will come back */
+    nobody = c->deferred && c->returned && !c->finished;
+    pthread_mutex_unlock(&c->lock);
+    if (nobody) {
+        timer_stop(&c->deadline);
+        list_remove(&c->in_registry);
+    }
+    call_cancel(c);
+}
+
 static void on_cancel(struct request *r, enum cancel_reason why)
 {
     struct pb_call *c = r->work;
@@ -221,11 +239,19 @@ static void run_handler(struct pb_call *c)
 
 static void on_work(void *ctx) { run_handler(ctx); }
 
+/* The handler has returned; a deferred answer may still be to come. */
+static void handler_left(struct pb_call *c)
+{
+    if (--c->reg->running == 0 && c->reg->server)
+        server_settled(c->reg->server);
+}
+
 static void on_worked(void *ctx)
 {
     struct pb_call *c = ctx;
 
     call_look(c);
+    handler_left(c);
     call_unref(c);
 }
 
@@ -259,6 +285,7 @@ void call_start(struct pb_call *c)
         if (c->deferred)
             start_clock(c);
         call_look(c);
+        handler_left(c);
         call_unref(c);
         return;
     }
@@ -301,8 +328,6 @@ void call_look(struct pb_call *c)
     if (!settled || c->completed)
         return;
     c->completed = true;
-    if (--c->reg->running == 0 && c->reg->server)
-        server_settled(c->reg->server);
     call_deliver(c);
 }
 
@@ -329,7 +354,8 @@ void pb_call_finish(struct pb_call *call, int status)
     if (twice || !both)
         return;
     settle(call);
-    call_poke(call);
+    if (!call_poke(call))
+        call_unref(call); /* its being in progress, which the loop would have ended */
 }
 
 bool pb_call_cancelled(struct pb_call *call) { return atomic_load(&call->cancelled); }

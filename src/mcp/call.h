@@ -74,6 +74,7 @@ struct pb_call {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool deferred, returned, finished, settled; /* under the lock */
+    bool orphan;                                /* under the lock: the loop may be gone */
     int status;                                 /* under the lock */
     struct list events;                         /* under the lock */
     size_t n_events;                            /* under the lock */
@@ -128,6 +129,8 @@ void call_over(struct pb_call *c);
 void call_cancel(struct pb_call *c);
 /* Detaches the call from its request, which has been answered. */
 void call_detach(struct pb_call *c);
+/* The server goes. A handler that deferred its answer may finish much later. */
+void call_orphan(struct pb_call *c);
 /* The handler has an outcome, or said something on its way: goes on with it. Loop thread. */
 void call_look(struct pb_call *c);
 /* Goes on with the outcome. */
@@ -160,8 +163,8 @@ void call_misused(struct pb_call *c, const char *what);
 /* call_events.c: what goes from the handler to the loop while it runs. */
 void call_events_drain(struct pb_call *c);
 void call_events_drop(struct pb_call *c);
-/* The loop should look at the call. [any thread] */
-void call_poke(struct pb_call *c);
+/* The loop should look at the call; false if there is no loop any more. [any thread] */
+bool call_poke(struct pb_call *c);
 
 /* ask.c. Reads inputResponses and requestState; false: the call was refused. */
 bool ask_begin(struct pb_call *c, struct span name);

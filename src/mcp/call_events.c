@@ -94,27 +94,40 @@ static void pause_briefly(void)
     nanosleep(&ms, NULL);
 }
 
-void call_poke(struct pb_call *c)
+/* With the lock held, so that the loop cannot be freed meanwhile. */
+static int post(struct pb_call *c)
 {
-    bool first;
     int rc;
 
-    if (loop_on_thread(c->reg->loop)) {
-        call_look(c);
-        return;
-    }
-    pthread_mutex_lock(&c->lock);
-    first = !c->posted;
-    c->posted = true;
-    if (first)
-        atomic_fetch_add(&c->refs, 1);
-    pthread_mutex_unlock(&c->lock);
-    if (!first)
-        return;
-    while ((rc = loop_post(c->reg->loop, on_poke, c, NULL)) == -PB_E_BUSY)
-        pause_briefly();
-    if (rc < 0) /* the loop is gone, and with it everybody who could answer */
+    if (c->posted)
+        return 0;
+    atomic_fetch_add(&c->refs, 1);
+    rc = loop_post(c->reg->loop, on_poke, c, NULL);
+    c->posted = rc == 0;
+    if (rc < 0)
         atomic_fetch_sub(&c->refs, 1);
+    return rc;
+}
+
+bool call_poke(struct pb_call *c)
+{
+    bool here = false;
+    int rc;
+
+    do {
+        pthread_mutex_lock(&c->lock);
+        rc = c->orphan ? -PB_E_CLOSED : 0;
+        if (rc == 0) {
+            here = loop_on_thread(c->reg->loop);
+            rc = here ? 0 : post(c);
+        }
+        pthread_mutex_unlock(&c->lock);
+        if (rc == -PB_E_BUSY)
+            pause_briefly();
+    } while (rc == -PB_E_BUSY);
+    if (here)
+        call_look(c);
+    return rc == 0;
 }
 
 static void event_push(struct pb_call *c, struct call_event *e)
@@ -122,7 +135,7 @@ static void event_push(struct pb_call *c, struct call_event *e)
     bool full;
 
     pthread_mutex_lock(&c->lock);
-    full = c->n_events >= MCP_CALL_EVENTS_MAX && e->kind != EVENT_TASK;
+    full = c->orphan || (c->n_events >= MCP_CALL_EVENTS_MAX && e->kind != EVENT_TASK);
     if (!full) {
         list_append(&c->events, &e->link);
         c->n_events++;
@@ -133,10 +146,7 @@ static void event_push(struct pb_call *c, struct call_event *e)
         event_free(e);
         return;
     }
-    if (loop_on_thread(c->reg->loop))
-        call_events_drain(c);
-    else
-        call_poke(c);
+    call_poke(c);
 }
 
 void pb_call_progress(struct pb_call *call, double progress, double total, const char *message)

@@ -22,6 +22,7 @@ void reply_begin(struct pb_call *c)
 {
     if (c->out.n)
         return;
+    buf_reserve(&c->out, REPLY_FIRST_BYTES);
     switch (c->kind) {
     case CALL_TOOL:
         buf_str(&c->out, ",\"content\":[");

@@ -79,11 +79,7 @@ void registry_free(struct registry *reg)
     reg->server = NULL;
     tasks_free(TAKE(reg->tasks));
     LIST_FOREACH(pos, safe, &reg->calls) {
-        struct pb_call *c = CONTAINER_OF(pos, struct pb_call, in_registry);
-
-        if (c->request)
-            call_detach(c);
-        call_cancel(c);
+        call_orphan(CONTAINER_OF(pos, struct pb_call, in_registry));
     }
     registry_unref(reg);
 }

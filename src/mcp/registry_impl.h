@@ -36,7 +36,7 @@ struct registry {
     uint8_t key[STATE_KEY_BYTES];
     struct tasks *tasks;
     struct list calls; /* in progress; loop thread */
-    size_t running;    /* handlers; loop thread */
+    size_t running;    /* handlers that have not returned; loop thread */
 
     pthread_mutex_t lock;
     struct shelf shelves[ITEM_COUNT];

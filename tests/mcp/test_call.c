@@ -628,6 +628,26 @@ TEST(freeing_the_server_cancels_what_runs)
     CHECK_INT(atomic_load(&g.cancelled), 1);
 }
 
+/* The program kept a call for later, and ends the server before. */
+TEST(a_deferred_call_may_be_finished_after_its_server)
+{
+    struct pb_call *kept = NULL;
+    struct pb_tool tool = { "t", .params = text_param, .run = keep, .ctx = &kept,
+                            .flags = PB_ON_LOOP };
+    struct talk t;
+
+    start(&t, "2025-11-25", &tool, NULL);
+    talk_say(
+        &t, LEGACY("tools/call", CALL("t", "{\"text\":\"x\"}") ",\"_meta\":{\"progressToken\":1}"));
+    CHECK(kept);
+    talk_close(&t);
+    CHECK(pb_call_cancelled(kept));
+    CHECK_STR(pb_arg_string(kept, "text"), "x");
+    pb_call_progress(kept, 1, 1, "to nobody");
+    pb_reply_text(kept, "to nobody");
+    pb_call_finish(kept, 0);
+}
+
 static int numbered(struct pb_call *call, void *ctx)
 {
     (void)ctx;
