@@ -222,6 +222,25 @@ static void receive_batch(struct client *c, struct blob *bytes, struct json_doc 
     }
 }
 
+/* What cannot be read is nobody's answer, but its caller need not wait for another. */
+static void unreadable(struct client *c, struct span text, const struct pb_error *why)
+{
+    struct client_call *call = NULL;
+    struct pb_error err;
+    uint64_t id;
+
+    if (text.n > REQUEST_ID_PEEK)
+        text.n = REQUEST_ID_PEEK;
+    if (id_of(rpc_id_peek(text), &id))
+        call = client_call_on_wire(c, id);
+    if (!call) {
+        garbage(c, false);
+        return;
+    }
+    fail(&err, PB_E_INVALID, "%s: the answer is no valid JSON: %s", call->method, why->msg);
+    client_call_fail(call, &err, 0);
+}
+
 void client_receive(struct client *c, struct blob *bytes, uint64_t about, int status)
 {
     AUTO_ARENA struct arena arena = { 0 };
@@ -236,7 +255,7 @@ void client_receive(struct client *c, struct blob *bytes, uint64_t about, int st
     }
     if (json_parse(&doc, blob_span(bytes), &envelope_opts, &err) < 0) {
         if (!about)
-            garbage(c, false);
+            unreadable(c, blob_span(bytes), &err);
     } else {
         rpc_read(&rpc, json_root(&doc), &arena);
         if (rpc.kind == RPC_BATCH)
