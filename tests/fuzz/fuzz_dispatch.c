@@ -20,7 +20,7 @@ struct world {
     struct pb_call *deferred[DEFERRED_MAX];
     size_t n_deferred;
     struct span version, method, name, param;
-    bool facts;
+    bool facts, spoiled; /* spoiled: the server is no longer as it was made */
     uintptr_t exchange;
     struct pb_loop *loop;
 };
@@ -83,7 +83,7 @@ static int refuse(struct pb_call *call, void *ctx)
 
 static int later(struct pb_call *call, void *ctx)
 {
-    struct world *w = ctx;
+    struct world *w = *(struct world **)ctx;
 
     if (w->n_deferred == DEFERRED_MAX)
         return pb_fail(call, "enough");
@@ -125,14 +125,16 @@ static const struct pb_param echo_params[] = {
     { 0 },
 };
 
-static void furnish(struct world *w)
+static struct world *now; /* the conversation that handlers belong to */
+
+static void furnish(struct pb_server *server)
 {
     static const struct pb_prompt_arg args[] = { { "who", NULL, false }, { 0 } };
     const struct pb_tool tools[] = {
         { .name = "echo", .params = echo_params, .flags = PB_ON_LOOP, .run = echo },
         { .name = "talk", .flags = PB_ON_LOOP, .run = talk },
         { .name = "refuse", .flags = PB_ON_LOOP, .run = refuse },
-        { .name = "later", .flags = PB_ON_LOOP | PB_TASK_ALLOWED, .run = later, .ctx = w },
+        { .name = "later", .flags = PB_ON_LOOP | PB_TASK_ALLOWED, .run = later, .ctx = &now },
         { .name = "ask", .flags = PB_ON_LOOP, .run = ask },
     };
     const struct pb_resource resource = {
@@ -146,10 +148,10 @@ static void furnish(struct world *w)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-        MUST(pb_server_add_tool(w->server, &tools[i], NULL) == 0);
-    MUST(pb_server_add_resource(w->server, &resource, NULL) == 0);
-    MUST(pb_server_add_template(w->server, &template, NULL) == 0);
-    MUST(pb_server_add_prompt(w->server, &prompt, NULL) == 0);
+        MUST(pb_server_add_tool(server, &tools[i], NULL) == 0);
+    MUST(pb_server_add_resource(server, &resource, NULL) == 0);
+    MUST(pb_server_add_template(server, &template, NULL) == 0);
+    MUST(pb_server_add_prompt(server, &prompt, NULL) == 0);
 }
 
 /* ---- what happens ------------------------------------------------------------------------- */
@@ -214,6 +216,7 @@ static void happen(struct world *w, struct span line)
         break;
     case 'r':
         (void)pb_server_remove_tool(w->server, "echo", NULL);
+        w->spoiled = true;
         break;
     case 's':
         peer_set_principal(w->peer, "somebody");
@@ -257,35 +260,77 @@ static void converse(struct world *w, struct span text)
     }
 }
 
+/* ---- servers, one per set-up: making one costs more than most conversations ---------------- */
+
+enum { SETUPS = 16, CONVERSATIONS = 128 };
+
+static struct pb_loop *loop;
+
+static struct setup {
+    struct pb_server *server;
+    int conversations;
+} setups[SETUPS];
+
+static void close_server(struct setup *s)
+{
+    pb_server_free(s->server);
+    s->server = NULL;
+    while (loop_turn(loop, false))
+        continue;
+}
+
+static void close_all(void)
+{
+    for (size_t i = 0; i < SETUPS; i++)
+        if (setups[i].server)
+            close_server(&setups[i]);
+    loop_free(loop);
+}
+
+static struct setup *open_server(unsigned bits)
+{
+    struct setup *s = &setups[bits];
+    struct pb_server_options opts = PB_SERVER_OPTIONS_INIT;
+
+    if (s->server)
+        return s;
+    opts.loop = loop;
+    opts.strict = bits & 1;
+    opts.parse_error_id_null = bits >> 1 & 1;
+    opts.error_style = bits >> 2 & 1 ? PB_ERRORS_AS_RPC : PB_ERRORS_AS_RESULTS;
+    opts.page_items = bits >> 3 & 1;
+    s->server = pb_server_new(&opts);
+    s->conversations = 0;
+    furnish(s->server);
+    return s;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static struct manual_clock clock;
-    static struct pb_loop *loop;
-    struct pb_server_options opts = PB_SERVER_OPTIONS_INIT;
     struct world w = { 0 };
+    struct setup *s;
 
     if (n == 0)
         return 0;
     if (!loop) {
         manual_clock_init(&clock);
         loop = loop_new(&clock.clock);
+        atexit(close_all);
     }
-    w.loop = opts.loop = loop;
-    opts.strict = data[0] >> 2 & 1;
-    opts.parse_error_id_null = data[0] >> 3 & 1;
-    opts.error_style = data[0] >> 4 & 1 ? PB_ERRORS_AS_RPC : PB_ERRORS_AS_RESULTS;
-    opts.page_items = data[0] >> 5 & 1;
-    w.server = pb_server_new(&opts);
-    furnish(&w);
+    s = open_server(data[0] >> 2 & (SETUPS - 1));
+    w.loop = loop;
+    w.server = s->server;
+    now = &w;
     w.peer = peer_new(w.server, (enum peer_kind)(data[0] & 3), &ops, &w);
     converse(&w, span_make((const char *)data + 1, n - 1));
 
     peer_close(w.peer);
     MUST(w.open == 0);
     finish_calls(&w);
-    pb_server_free(w.server);
-    while (loop_turn(loop, false))
-        continue;
+    loop_turn(loop, false);
+    if (w.spoiled || ++s->conversations == CONVERSATIONS)
+        close_server(s);
     return 0;
 }
