@@ -1,17 +1,25 @@
 /* http_server.h - HTTP/1.1 on one listening socket.
  *
  * Strict: llhttp in strict mode; Content-Length together with Transfer-Encoding, obs-fold, bare LF,
- * two Host or Content-Length fields, unknown transfer codings and any upgrade are refused with 400
- * and the connection is closed. Bounds: limits.h HTTP_* and max_body; nothing is allocated by
- * declaration. Keep-alive and pipelining (answers in order). A client that goes away is noticed at
- * once, also while its request waits. The handler gets a complete request. It answers at once or
- * later, exactly once: whole with http_reply(), or as a stream with http_begin(), http_write()...,
- * http_end(). */
+ * two Host or Content-Length fields, unknown transfer codings and upgrades are refused with 400 and
+ * the connection is closed (an upgrade to h2c is ignored, as RFC 9110 allows: clients that offer it
+ * by default go on in HTTP/1.1). Bounds: limits.h HTTP_* and max_body; nothing is allocated by
+ * declaration. Keep-alive and pipelining (answers in order). The handler gets a complete request.
+ * It answers at once or later, exactly once: whole with http_reply(), or as a stream with
+ * http_begin(), http_write()..., http_end().
+ *
+ * A client that goes away is noticed at once, also while its request waits. The end of its input is
+ * taken for its end: a client that only shuts its sending side looks the same as one that died. It
+ * still gets answers that are complete, and those that handlers give at once to whole requests that
+ * came before; what waits is cancelled. A client that sent more than HTTP_PIPELINE_BYTES_MAX ahead
+ * and then fills the kernel's buffers, too, is noticed only when its request has been answered. */
 #pragma once
 #include "loop.h"
 
 struct http_server;
-struct http_request; /* one exchange; lives until its answer is written or its client is gone */
+/* One exchange; lives until its answer is written, or its client is gone and the handler was told.
+ * A handler that did not ask to be told may answer all the same: it is dropped. */
+struct http_request;
 
 struct http_field {
     struct span name, value; /* value without white space around it */
@@ -26,8 +34,8 @@ struct http_server_options {
     size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
     int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
     http_handler *handler;
-    /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL: the
-     * sentence as plain text. */
+    /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL:
+     * the sentence as plain text. */
     void (*refusal)(struct buf *out, int status, const char *why);
     void *ctx;
 };
@@ -38,7 +46,8 @@ int http_server_port(const struct http_server *s);
 size_t http_server_connections(const struct http_server *s);
 /* Stops listening and closes idle connections; others are closed after their answer. */
 void http_server_drain(struct http_server *s);
-/* Closes everything at once (gone callbacks run), frees; fn (may be NULL) runs after. */
+/* Closes everything at once (gone callbacks run, inside this call), frees; fn (may be NULL) runs
+ * after. */
 void http_server_close(struct http_server *s, loop_fn *fn, void *ctx);
 
 struct span http_method(const struct http_request *r);
@@ -63,12 +72,16 @@ void *http_data(const struct http_request *r); /* what http_on_gone() was given,
  * and 304 have no body. HEAD gets the head only. */
 void http_reply(struct http_request *r, int status, const char *headers, const struct span *body,
                 size_t n);
-/* A stream (chunked). */
+/* A stream: chunked, or for HTTP/1.0 up to the end of the connection. What is written in one turn
+ * is sent together. */
 void http_begin(struct http_request *r, int status, const char *headers);
-/* False when the client is gone or reads too slowly (past the hard limit it is cut off). */
+/* False when the client is gone or reads too slowly: it is cut off when HTTP_STREAM_BACKLOG_MAX
+ * bytes are unread and there is more to write. r is good until the gone callback runs, after this
+ * turn. */
 bool http_write(struct http_request *r, const struct span *parts, size_t n);
 bool http_full(const struct http_request *r); /* past the high mark: stop for now ... */
-void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx); /* ... until this runs */
+/* ... until this runs; again each time the stream was full and is not any more. */
+void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx);
 void http_end(struct http_request *r);
 
 /* "Not Found", ... */

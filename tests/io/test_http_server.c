@@ -119,110 +119,111 @@ static int status_for(struct rig *rig, struct span text, bool *closed)
 
 #define H "Host: a\r\n"
 
+static const struct {
+    int status;
+    struct span text;
+} malformed[] = {
+    /* clang-format off */
+    /* Host */
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n") },
+    /* how long the body is */
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5,5\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: +5\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: -1\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 0x5\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length:\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5 5\r\n\r\nhello") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 99999999999999999999999999\r\n\r\nhello") },
+    { 413, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 9223372036854775808\r\n\r\nhello") },
+    { 413, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 18446744073709551615\r\n\r\nhello") },
+    /* transfer codings */
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: identity\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.0\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nx\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n-1\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5;a\nhello\r\n0\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\nT: a\nb: c\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n") },
+    /* lines */
+    { 400, SPAN_CONST("GET / HTTP/1.1\nHost: a\n\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\nY: 2\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n folded\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n\tfolded\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n Host: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\rX: 1\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX\0: b\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: \x01\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: \x7f\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX y: x\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX : x\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nnocolon\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n\"q\": x\r\n\r\n") },
+    { 400, SPAN_CONST("\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") },
+    /* the request line */
+    { 400, SPAN_CONST("GET  / HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET /  HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET / x HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET /\x80 HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET x HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("get / HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("BREW / HTTP/1.1\r\nHost: a\r\n\r\n") },
+    /* protocols */
+    { 505, SPAN_CONST("GET / HTTP/2.0\r\nHost: a\r\n\r\n") },
+    { 505, SPAN_CONST("GET / HTTP/0.9\r\nHost: a\r\n\r\n") },
+    { 505, SPAN_CONST("GET / HTTP/1.2\r\nHost: a\r\n\r\n") },
+    { 505, SPAN_CONST("GET /\r\n\r\n") },
+    { 505, SPAN_CONST("GET / RTSP/1.0\r\nHost: a\r\n\r\n") },
+    { 505, SPAN_CONST("SOURCE / ICE/1.0\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") },
+    { 400, SPAN_CONST("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03") },
+    { 400, SPAN_CONST("SSH-2.0-OpenSSH_9.2p1\r\n") },
+    { 400, SPAN_CONST("\xff\xfe\xfd\xfc\x00\x01\x02\x03") },
+    { 400, SPAN_CONST("{\"jsonrpc\":\"2.0\"}\n") },
+    /* upgrades and expectations */
+    { 400, SPAN_CONST("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Connection: Upgrade\r\nUpgrade: h2c, websocket\r\n\r\n") },
+    { 417, SPAN_CONST("POST / HTTP/1.1\r\n" H "Expect: 200-ok\r\nContent-Length: 1\r\n\r\nx") },
+    { 417, SPAN_CONST("POST / HTTP/1.1\r\n" H "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx") },
+    /* clang-format on */
+};
+
 TEST(malformed_and_smuggling_requests_are_refused_and_the_connection_closed)
 {
-    static const struct {
-        int status;
-        struct span text;
-    } cases[] = {
-        /* clang-format off */
-        /* Host */
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n") },
-        /* how long the body is */
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5,5\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: +5\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: -1\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 0x5\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length:\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 5 5\r\n\r\nhello") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 99999999999999999999999999\r\n\r\nhello") },
-        { 413, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 9223372036854775808\r\n\r\nhello") },
-        { 413, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 18446744073709551615\r\n\r\nhello") },
-        /* transfer codings */
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: identity\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.0\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nx\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n-1\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n5;a\nhello\r\n0\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\nT: a\nb: c\r\n\r\n") },
-        { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n") },
-        /* lines */
-        { 400, SPAN_CONST("GET / HTTP/1.1\nHost: a\n\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\nY: 2\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n folded\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n\tfolded\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\n Host: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\rX: 1\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX\0: b\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: \x01\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX: \x7f\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX y: x\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX : x\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nnocolon\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n\"q\": x\r\n\r\n") },
-        { 400, SPAN_CONST("\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") },
-        /* the request line */
-        { 400, SPAN_CONST("GET  / HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET /  HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET / x HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET /\x80 HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET /a\0b HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET x HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("get / HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("BREW / HTTP/1.1\r\nHost: a\r\n\r\n") },
-        /* protocols */
-        { 505, SPAN_CONST("GET / HTTP/2.0\r\nHost: a\r\n\r\n") },
-        { 505, SPAN_CONST("GET / HTTP/0.9\r\nHost: a\r\n\r\n") },
-        { 505, SPAN_CONST("GET / HTTP/1.2\r\nHost: a\r\n\r\n") },
-        { 505, SPAN_CONST("GET /\r\n\r\n") },
-        { 505, SPAN_CONST("GET / RTSP/1.0\r\nHost: a\r\n\r\n") },
-        { 505, SPAN_CONST("SOURCE / ICE/1.0\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") },
-        { 400, SPAN_CONST("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03") },
-        { 400, SPAN_CONST("SSH-2.0-OpenSSH_9.2p1\r\n") },
-        { 400, SPAN_CONST("\xff\xfe\xfd\xfc\x00\x01\x02\x03") },
-        { 400, SPAN_CONST("{\"jsonrpc\":\"2.0\"}\n") },
-        /* upgrades and expectations */
-        { 400, SPAN_CONST("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n") },
-        { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Connection: Upgrade\r\nUpgrade: h2c, websocket\r\n\r\n") },
-        { 417, SPAN_CONST("POST / HTTP/1.1\r\n" H "Expect: 200-ok\r\nContent-Length: 1\r\n\r\nx") },
-        { 417, SPAN_CONST("POST / HTTP/1.1\r\n" H "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx") },
-        /* clang-format on */
-    };
     struct rig rig = { 0 };
 
     rig_open(&rig);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(malformed); i++) {
         bool closed;
-        int status = status_for(&rig, cases[i].text, &closed);
+        int status = status_for(&rig, malformed[i].text, &closed);
 
-        if (status != cases[i].status || !closed)
+        if (status != malformed[i].status || !closed)
             TAP_FAIL("case %zu: status %d%s for %.80s", i, status, closed ? "" : ", not closed",
-                     cases[i].text.p);
+                     malformed[i].text.p);
     }
     CHECK_INT(rig.n_requests, 0);
     rig_close(&rig);
@@ -564,6 +565,27 @@ TEST(answers_have_the_head_and_body_that_their_status_and_method_ask_for)
         peer_close(&p);
         rig_close(&rig);
     }
+}
+
+static void refuse_in_json(struct buf *out, int status, const char *why)
+{
+    buf_printf(out, "{\"status\":%d,\"why\":\"%s\"}", status, why);
+}
+
+TEST(refusals_may_be_written_in_the_language_of_the_layer_above)
+{
+    struct rig rig = { .opts = { .refusal = refuse_in_json } };
+    struct peer p;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET / HTTP/1.1\r\n\r\n");
+    peer_end(&p);
+    CHECK_STR(buf_cstr(&p.in),
+              "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
+              "Content-Length: 49\r\n\r\n{\"status\":400,\"why\":\"The Host field is missing.\"}");
+    peer_close(&p);
+    rig_close(&rig);
 }
 
 TEST(listening_errors_say_what_and_where)
