@@ -512,6 +512,38 @@ TEST(an_answer_that_nobody_can_fetch_is_dropped_without_harm)
     end();
 }
 
+TEST(a_reader_that_falls_behind_is_cut_off_and_may_come_back)
+{
+    AUTO_FREE char *data = mem_alloc(100003);
+    const char *session;
+    struct web s;
+    uint64_t events = 0;
+
+    begin();
+    s = web_open(&k);
+    session = web_session(&w, "2025-11-25");
+    open_own_stream(&s, session);
+    CHECK_STR(web_event(&s), "id: 1-0\ndata:");
+    memset(data, 'x', 100002);
+    data[0] = data[100001] = '"';
+    data[100002] = '\0';
+    /* It never reads; far more than it may owe us. */
+    for (size_t sent = 0; sent < (size_t)8 * HTTP_STREAM_BACKLOG_MAX; sent += 100000) {
+        pb_server_log(k.server, PB_LOG_ERROR, "test", data);
+        kit_turn(&k);
+    }
+    while (web_event(&s))
+        events++;
+    CHECK(events > 0 && events * 100000 < (uint64_t)2 * HTTP_STREAM_BACKLOG_MAX + 8388608);
+    web_close(&s);
+    /* The session is still good, and its stream may be opened again. */
+    s = web_open(&k);
+    open_own_stream(&s, session);
+    CHECK_HAS(web_event(&s), "data:");
+    web_close(&s);
+    end();
+}
+
 TEST(ids_of_other_sessions_and_forgotten_events_are_refused)
 {
     static const char *const bad[] = { "1-9",

@@ -1,0 +1,255 @@
+/* test_host_session.c - the table of sessions at its bounds, and what streams remember. */
+#include "host_kit.h"
+#include "mcp/host_session.h"
+
+static struct kit k;
+static struct sessions table;
+
+static void ignore_send(void *t, struct request *r, enum send_kind kind, const struct span *p,
+                        size_t n)
+{
+    (void)t, (void)r, (void)kind, (void)p, (void)n;
+}
+
+static void ignore_finished(void *t, struct request *r) { (void)t, (void)r; }
+
+static const struct peer_ops silent = { .send = ignore_send, .finished = ignore_finished };
+
+static struct session *open_session(void)
+{
+    struct session *s = session_new(&table, NULL, "me");
+
+    if (s)
+        s->peer = peer_new(k.server, PEER_SESSION, &silent, s);
+    return s;
+}
+
+static void begin(void)
+{
+    kit_open(&k, NULL);
+    sessions_init(&table, k.loop);
+}
+
+static void end(void)
+{
+    sessions_done(&table);
+    kit_settle(&k);
+    kit_close(&k);
+}
+
+TEST(a_session_is_there_for_its_owner_only)
+{
+    struct session *s;
+    char id[ID_CHARS + 1];
+
+    begin();
+    s = open_session();
+    memcpy(id, s->id, sizeof id);
+    CHECK(session_find(&table, span_of(id), "me") == s);
+    CHECK(!session_find(&table, span_of(id), "you"));
+    CHECK(!session_find(&table, span_of(id), ""));
+    CHECK(!session_find(&table, span_make(id, ID_CHARS - 1), "me"));
+    CHECK(!session_find(&table, SPAN(""), "me"));
+    session_end(s);
+    session_end(s); /* twice is once */
+    CHECK(!session_find(&table, span_of(id), "me"));
+    end();
+}
+
+TEST(when_the_table_is_full_the_longest_rest_makes_room)
+{
+    struct session *first, *second;
+    char gone[ID_CHARS + 1];
+
+    begin();
+    first = open_session();
+    second = open_session();
+    for (int i = 2; i < MCP_SESSIONS_MAX; i++)
+        CHECK(open_session());
+    CHECK_INT(sessions_count(&table), MCP_SESSIONS_MAX);
+    CHECK(session_find(&table, span_of(first->id), "me")); /* used again: not the one */
+    memcpy(gone, second->id, sizeof gone);
+    CHECK(open_session());
+    CHECK_INT(sessions_count(&table), MCP_SESSIONS_MAX);
+    CHECK(!session_find(&table, span_of(gone), "me"));
+    CHECK(session_find(&table, span_of(first->id), "me"));
+    end();
+}
+
+TEST(ten_thousand_ids_have_nothing_in_common)
+{
+    struct map seen = { 0 };
+    size_t bits[ID_CHARS * 4] = { 0 };
+
+    begin();
+    for (int i = 0; i < 10000; i++) {
+        struct session *s = open_session();
+
+        CHECK(!map_put(&seen, span_of(s->id), s));
+        for (int c = 0; c < ID_CHARS; c++) {
+            long digit = strtol((char[]){ s->id[c], '\0' }, NULL, 16);
+
+            for (int b = 0; b < 4; b++)
+                bits[c * 4 + b] += (size_t)(digit >> b & 1);
+        }
+    }
+    /* Each of the 128 bits is set in half of them: 5000, with a deviation of 50. */
+    for (size_t i = 0; i < ARRAY_LEN(bits); i++)
+        CHECK(bits[i] > 4600 && bits[i] < 5400);
+    map_done(&seen);
+    end();
+}
+
+TEST(idle_sessions_end_in_the_order_of_their_rest)
+{
+    struct session *a, *b;
+
+    begin();
+    a = open_session();
+    loop_advance(k.loop, 1000);
+    b = open_session();
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1001);
+    CHECK_INT(sessions_count(&table), 2);
+    loop_advance(k.loop, 1);
+    CHECK_INT(sessions_count(&table), 1);
+    CHECK(session_find(&table, span_of(b->id), "me") == b);
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS);
+    CHECK_INT(sessions_count(&table), 0);
+    (void)a;
+    end();
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static struct host_streams set;
+
+static void send_bytes(struct host_stream *s, size_t n)
+{
+    AUTO_FREE char *text = mem_alloc(n);
+    struct span part = span_make(text, n);
+
+    memset(text, 'x', n);
+    host_stream_send(s, &part, 1);
+}
+
+TEST(a_stream_remembers_so_many_events_and_no_more)
+{
+    struct host_stream *s;
+
+    begin();
+    host_streams_init(&set, k.loop);
+    s = host_stream_new(&set, 1);
+    CHECK(host_stream_keeps(s, 0));
+    CHECK(!host_stream_keeps(s, 1));
+    for (int i = 0; i < MCP_REPLAY_EVENTS_MAX; i++)
+        send_bytes(s, 10);
+    CHECK(host_stream_keeps(s, 0));
+    send_bytes(s, 10);
+    CHECK(!host_stream_keeps(s, 0));
+    CHECK(host_stream_keeps(s, 1));
+    CHECK(host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 1));
+    CHECK(!host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 2));
+    host_stream_free(s);
+    CHECK_INT(set.kept_bytes, 0);
+    host_streams_done(&set);
+    end();
+}
+
+TEST(a_stream_remembers_so_many_bytes_and_the_last_event_in_any_case)
+{
+    struct host_stream *s;
+
+    begin();
+    host_streams_init(&set, k.loop);
+    s = host_stream_new(&set, 1);
+    send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
+    CHECK(host_stream_keeps(s, 0));
+    send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
+    CHECK(!host_stream_keeps(s, 0));
+    CHECK(host_stream_keeps(s, 1));
+    send_bytes(s, 4 * MCP_REPLAY_BYTES_MAX); /* one large answer must be fetchable */
+    CHECK(!host_stream_keeps(s, 1));
+    CHECK(host_stream_keeps(s, 2));
+    host_stream_free(s);
+    host_streams_done(&set);
+    end();
+}
+
+TEST(streams_that_ended_are_kept_while_there_is_room)
+{
+    struct list owner = LIST_INIT(owner);
+    size_t kept = 0;
+
+    begin();
+    host_streams_init(&set, k.loop);
+    for (uint32_t i = 1; i <= MCP_REPLAY_STREAMS_MAX + 1; i++) {
+        struct host_stream *s = host_stream_new(&set, i);
+
+        list_append(&owner, host_stream_link(s));
+        send_bytes(s, 100);
+        host_stream_end(s);
+        CHECK(host_stream_ended(s));
+    }
+    for (struct list *l = owner.next; l != &owner; l = l->next)
+        kept++;
+    CHECK_INT(kept, MCP_REPLAY_STREAMS_MAX);
+    CHECK_INT(host_stream_no(host_stream_of(owner.next)), 2); /* the oldest went */
+    while (!list_empty(&owner))
+        host_stream_free(host_stream_of(owner.next));
+    CHECK_INT(set.n_finished, 0);
+    CHECK_INT(set.kept_bytes, 0);
+    host_streams_done(&set);
+    end();
+}
+
+TEST(ended_streams_make_room_when_all_together_are_too_large)
+{
+    struct list owner = LIST_INIT(owner);
+    size_t each = MCP_REPLAY_BYTES_MAX - 1000, n = MCP_REPLAY_TOTAL_MAX / MCP_REPLAY_BYTES_MAX;
+
+    begin();
+    host_streams_init(&set, k.loop);
+    for (uint32_t i = 1; i <= n + 3; i++) {
+        struct host_stream *s = host_stream_new(&set, i);
+
+        list_append(&owner, host_stream_link(s));
+        send_bytes(s, each);
+        host_stream_end(s);
+        CHECK(set.kept_bytes <= MCP_REPLAY_TOTAL_MAX);
+    }
+    CHECK(set.n_finished >= n - 1 && set.n_finished <= n + 1);
+    while (!list_empty(&owner))
+        host_stream_free(host_stream_of(owner.next));
+    host_streams_done(&set);
+    end();
+}
+
+TEST(event_ids_are_read_as_they_were_written)
+{
+    static const struct {
+        const char *id;
+        bool ok;
+        uint32_t stream;
+        uint64_t event;
+    } cases[] = {
+        { "1-0", true, 1, 0 },
+        { "ffffffff-ffffffffffffffff", true, UINT32_MAX, UINT64_MAX },
+        { "1ffffffff-0", false, 0, 0 },
+        { "1-10000000000000000", false, 0, 0 },
+        { "A-1", false, 0, 0 },
+        { "1-1 ", false, 0, 0 },
+        { "1", false, 0, 0 },
+        { "-", false, 0, 0 },
+        { "", false, 0, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        uint32_t stream = 0;
+        uint64_t event = 0;
+
+        if (host_stream_parse_id(span_of(cases[i].id), &stream, &event) != cases[i].ok)
+            TAP_FAIL("'%s'", cases[i].id);
+        if (cases[i].ok)
+            CHECK(stream == cases[i].stream && event == cases[i].event);
+    }
+}
