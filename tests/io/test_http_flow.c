@@ -134,6 +134,166 @@ TEST(a_stream_says_when_to_stop_and_when_to_go_on)
     rig_close(&rig);
 }
 
+TEST(a_stream_that_was_read_to_its_last_byte_may_be_silent_for_ever)
+{
+    enum { SIZE = 5000000 };
+    struct rig rig = { 0 };
+    AUTO_FREE char *big = mem_zero(SIZE);
+    struct span part = { big, SIZE };
+    struct peer p;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET /stream HTTP/1.1\r\n" H "\r\n");
+    rig_until_kept(&rig, 1);
+    small_buffers(rig.kept[0], &p);
+    CHECK(http_write(rig.kept[0], &part, 1));
+    CHECK_INT(rig.kept[0]->conn->wait, HTTP_WAIT_STALL);
+    while (p.in.n < SIZE)
+        peer_turn(&p);
+    CHECK_INT(rig.n_drained, 1);
+    loop_advance(rig.loop, 10 * HTTP_WRITE_STALL_MS);
+    CHECK_INT(rig.n_gone, 0);
+    CHECK(write_text(rig.kept[0], "still here"));
+    peer_hear(&p, "still here");
+    peer_close(&p);
+    rig_close(&rig);
+}
+
+TEST(pipelined_answers_wait_for_their_reader_in_order)
+{
+    enum { COUNT = 400, SIZE = 20000 };
+    static const char head[] =
+        "HTTP/1.1 200 OK\r\nContent-Length: 20000\r\nContent-Type: text/plain\r\n\r\n";
+    struct rig rig = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct peer p;
+    const char *at;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET /later HTTP/1.1\r\n" H "\r\n");
+    rig_until_kept(&rig, 1);
+    small_buffers(rig.kept[0], &p);
+    answer(rig.kept[0], "begin");
+    for (int i = 0; i < COUNT; i++)
+        buf_printf(&text, "POST / HTTP/1.1\r\n" H "Content-Length: %d\r\n\r\n%0*d", SIZE, SIZE, i);
+    for (size_t sent = 0; sent < text.n;) {
+        ssize_t n = send(p.fd, text.p + sent, text.n - sent, MSG_DONTWAIT);
+
+        if (n > 0)
+            sent += (size_t)n;
+        if (rig.n_requests < COUNT / 2)
+            peer_turn(&p);
+        else
+            rig_turns(&rig, 1); /* it stops reading, and is stopped */
+        if (n < 0 && rig.n_requests >= COUNT / 2)
+            peer_turn(&p);
+    }
+    for (int i = 0; i < RIG_TURNS && p.in.n < (size_t)COUNT * (SIZE + strlen(head)); i++)
+        peer_turn(&p);
+    at = buf_cstr(&p.in);
+    for (int i = 0; i < COUNT; i++) {
+        char want[16];
+
+        snprintf(want, sizeof want, "%08d", i);
+        at = strstr(at, "Content-Length: 20000");
+        CHECK(at != NULL);
+        at = strstr(at, "\r\n\r\n") + 4 + SIZE - 8;
+        CHECK(!strncmp(at, want, 8));
+    }
+    peer_close(&p);
+    rig_close(&rig);
+}
+
+TEST(small_pipelined_answers_wait_for_their_reader_too)
+{
+    enum { COUNT = 30000 };
+    struct rig rig = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct peer p;
+    size_t sent = 0;
+    int still = 0;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET /later HTTP/1.1\r\n" H "\r\n");
+    rig_until_kept(&rig, 1);
+    small_buffers(rig.kept[0], &p);
+    answer(rig.kept[0], "begin");
+    for (int i = 0; i < COUNT; i++)
+        buf_printf(&text, "POST / HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\n%05d", i);
+    while (sent < text.n && still < 20) {
+        ssize_t n = send(p.fd, text.p + sent, text.n - sent, MSG_DONTWAIT);
+
+        still = n > 0 ? 0 : still + 1;
+        sent += n > 0 ? (size_t)n : 0;
+        rig_turns(&rig, 5);
+    }
+    CHECK(rig.n_requests < COUNT); /* the answers nobody reads hold up the requests */
+    while (sent < text.n) {
+        ssize_t n = send(p.fd, text.p + sent, text.n - sent, MSG_DONTWAIT);
+
+        sent += n > 0 ? (size_t)n : 0;
+        peer_turn(&p);
+    }
+    peer_hear(&p, "29999");
+    CHECK_INT(rig.n_requests, COUNT + 1);
+    peer_close(&p);
+    rig_close(&rig);
+}
+
+TEST(an_answer_of_any_number_of_parts_is_written_and_one_past_the_hard_limit_is_not)
+{
+    enum { COUNT = 400, MIB = 1048576 };
+    struct rig rig = { 0 };
+    AUTO_FREE char *mib = mem_zero(MIB);
+    static struct span parts[COUNT];
+    struct peer p;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET /stream HTTP/1.1\r\n" H "\r\n");
+    rig_until_kept(&rig, 1);
+    for (int i = 0; i < COUNT; i++)
+        parts[i] = SPAN("abc");
+    CHECK(http_write(rig.kept[0], parts, 30));
+    CHECK(http_write(rig.kept[0], parts, COUNT));
+    peer_hear(&p, "4b0\r\nabcabc");
+    peer_hear(&p, "abc\r\n");
+    for (int i = 0; i < COUNT; i++)
+        parts[i] = span_make(mib, MIB);
+    CHECK(!http_write(rig.kept[0], parts, COUNT));
+    rig_turns(&rig, 1);
+    CHECK_INT(rig.n_gone, 1);
+    peer_close(&p);
+    rig_close(&rig);
+}
+
+TEST(an_answer_to_a_client_that_was_reset_unnoticed_does_no_harm)
+{
+    struct rig rig = { 0 };
+
+    rig_open(&rig);
+    for (int stream = 0; stream < 2; stream++) {
+        struct peer p;
+
+        peer_open(&p, &rig);
+        peer_say(&p,
+                 stream ? "GET /stream HTTP/1.1\r\n" H "\r\n" : "GET /later HTTP/1.1\r\n" H "\r\n");
+        rig_until_kept(&rig, stream + 1);
+        setsockopt(p.fd, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 }, sizeof(struct linger));
+        peer_close(&p);
+        if (stream)
+            http_end(rig.kept[1]);
+        else
+            answer(rig.kept[0], "too late");
+        rig_until_connections(&rig, 0);
+        CHECK_INT(rig.n_gone, 0);
+    }
+    rig_close(&rig);
+}
+
 TEST(a_stream_whose_producer_does_not_stop_is_cut_off_at_the_bound)
 {
     struct rig rig = { 0 };
@@ -468,6 +628,27 @@ TEST(draining_lets_answers_finish_and_takes_nothing_new)
     peer_close(&reading);
     peer_close(&late);
     rig_until_connections(&rig, 0);
+    rig_close(&rig);
+}
+
+TEST(draining_closes_after_an_answer_that_is_being_read)
+{
+    enum { SIZE = 5000000 };
+    struct rig rig = { 0 };
+    AUTO_FREE char *big = mem_zero(SIZE);
+    struct span part = { big, SIZE };
+    struct peer p;
+
+    rig_open(&rig);
+    peer_open(&p, &rig);
+    peer_say(&p, "GET /later HTTP/1.1\r\n" H "\r\n");
+    rig_until_kept(&rig, 1);
+    small_buffers(rig.kept[0], &p);
+    http_reply(rig.kept[0], 200, NULL, &part, 1);
+    http_server_drain(rig.server);
+    peer_end(&p);
+    CHECK(p.in.n > SIZE);
+    peer_close(&p);
     rig_close(&rig);
 }
 

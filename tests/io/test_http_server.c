@@ -620,6 +620,30 @@ TEST(listening_errors_say_what_and_where)
     loop_free(l);
 }
 
+static void check_peer(void *ctx, struct http_request *r)
+{
+    (void)ctx;
+    CHECK(!strncmp(http_peer(r), "[::1]:", 6));
+    http_reply(r, 204, NULL, NULL, 0);
+}
+
+TEST(ipv6_is_served)
+{
+    struct rig rig = { .opts = { .host = "::1", .handler = check_peer } };
+    struct sockaddr_in6 to = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    struct peer p = { .rig = &rig, .fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+
+    if (bind(p.fd, (struct sockaddr *)&to, sizeof to) < 0)
+        return; /* a machine without it */
+    rig_open(&rig);
+    to.sin6_port = htons((uint16_t)http_server_port(rig.server));
+    CHECK_INT(connect(p.fd, (struct sockaddr *)&to, sizeof to), 0);
+    peer_say(&p, "GET / HTTP/1.1\r\n" H "\r\n");
+    peer_hear(&p, "HTTP/1.1 204 No Content\r\n\r\n");
+    peer_close(&p);
+    rig_close(&rig);
+}
+
 static int dial_unix(const char *path)
 {
     struct sockaddr_un to = { .sun_family = AF_UNIX };
