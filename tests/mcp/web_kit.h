@@ -236,6 +236,18 @@ static const char *web_session(struct web *w, const char *version)
     return arena_printf(&w->kit->arena, "Mcp-Session-Id: %s\r\n", id);
 }
 
+/* Opens the stream of a session that belongs to no request. */
+static void web_own_stream(struct web *w, const char *session)
+{
+    struct answer a;
+
+    web_request(w, "GET", "/mcp",
+                arena_printf(&w->kit->arena, "%sAccept: text/event-stream\r\n", session), NULL);
+    a = web_answer(w);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(web_header(w, a.head, "Content-Type"), "text/event-stream");
+}
+
 #define WEB_MODERN_HEADERS(method) "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " method "\r\n"
 #define WEB_META                                                         \
     "\"_meta\":{\"" META_VERSION "\":\"2026-07-28\",\"" META_CLIENT_CAPS \
@@ -246,3 +258,6 @@ static const char *web_session(struct web *w, const char *version)
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" tool \
     "\",\"arguments\":{},\"_meta\":{\"progressToken\":1}}}"
 #define WEB_PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define WEB_MODERN_CALL(tool) \
+    WEB_MODERN("1", "tools/call", "\"name\":\"" tool "\",\"arguments\":{},")
+#define WEB_MODERN_CALL_HEADERS(tool) WEB_MODERN_HEADERS("tools/call") "Mcp-Name: " tool "\r\n"
