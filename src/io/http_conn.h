@@ -39,6 +39,7 @@ struct http_server {
     char *path;         /* of a Unix socket, to be removed; NULL: TCP */
     int port;
     bool listening, draining, closing;
+    bool starved; /* of descriptors, and that has been logged */
     loop_fn *closed;
     void *closed_ctx;
 };

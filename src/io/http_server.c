@@ -66,10 +66,13 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
+            s->starved = false;
             conn_open(s, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             /* It would be reported again at once, for ever. */
-            log_warn("no more connections can be accepted for now: %s", uv_err_name(-errno));
+            if (!s->starved)
+                log_warn("no more connections can be accepted for now: %s", uv_err_name(-errno));
+            s->starved = true;
             uv_poll_stop(poll);
             timer_start_weak(&s->again, HTTP_ACCEPT_RETRY_MS);
             return;
