@@ -56,49 +56,53 @@ struct arg_text {
 struct call_event;
 
 struct pb_call {
-    atomic_uint refs;
     struct list in_registry;
     struct registry *reg;
     struct item *item;
+    atomic_uint refs;
     enum call_kind kind;
-    enum call_where where;    /* loop */
-    struct request *request;  /* loop; NULL: nobody waits for the answer */
-    struct message *message;  /* loop; taken from the request when it ended first */
-    struct task *task;        /* loop; NULL: none, or it is gone */
-    struct timer deadline;    /* loop; of a task */
-    unsigned waiting, rounds; /* loop: answers outstanding, rounds so far */
-    bool completed;           /* loop: the outcome of this run was taken */
+
+    /* The loop's. */
+    struct request *request; /* NULL: nobody waits for the answer */
+    struct message *message; /* taken from the request when it ended first */
+    struct task *task;       /* NULL: none, or it is gone */
+    struct timer deadline;   /* of a task */
+    enum call_where where;
+    unsigned waiting, rounds; /* answers outstanding; rounds so far */
 
     atomic_bool cancelled;
     atomic_bool as_task; /* it is one, or will be as soon as the loop comes to it */
+    bool completed;      /* the loop's: the outcome of this run was taken */
+
+    /* Under the lock, with `wake` told of `cancelled`. */
+    bool deferred, returned, finished, settled;
+    bool orphan; /* the loop may be gone */
+    int status;
+    bool posted;
+    struct list events;
+    size_t n_events;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool deferred, returned, finished, settled; /* under the lock */
-    bool orphan;                                /* under the lock: the loop may be gone */
-    int status;                                 /* under the lock */
-    struct list events;                         /* under the lock */
-    size_t n_events;                            /* under the lock */
-    bool posted;                                /* under the lock */
 
     /* ---- the handler's ---- */
     struct arena arena;
     const struct revision *rev;
     struct envelope env;
-    bool detached; /* what the handler may ask of `env` was copied */
-    bool on_loop;  /* the handler runs there */
-    bool errors_as_rpc;
-    int64_t cache_ttl_ms;
-    const char *cache_scope;
     struct json args;
     struct json_doc own_args; /* where `args` had to be written anew */
     struct buf args_text;
     struct span uri; /* resources */
     struct arg_text *texts;
     struct span typed, typed_for; /* completion: the word so far, and for which argument */
+    bool detached;                /* what the handler may ask of `env` was copied */
+    bool on_loop;                 /* the handler runs there */
+    bool errors_as_rpc;
+    bool has_text, failed, state_set;
+    int64_t cache_ttl_ms;
+    const char *cache_scope;
 
     struct buf out; /* the result object, as far as it is written */
     size_t blocks;
-    bool has_text, failed;
     struct buf structured;
     enum json_type structured_type;
 
@@ -110,8 +114,7 @@ struct pb_call {
     struct ask *asked, **asked_end;
     size_t n_asked;
     struct answer *answers;
-    struct span state; /* pb_call_state() */
-    bool state_set;
+    struct span state;  /* pb_call_state() */
     struct buf missing; /* the capability that a question would have needed */
 };
 
@@ -119,8 +122,6 @@ struct pb_call {
 struct pb_call *call_new(struct registry *reg, struct request *r, struct item *take_item,
                          enum call_kind kind);
 void call_unref(struct pb_call *c);
-/* Runs the handler, now or on a worker. */
-void call_start(struct pb_call *c);
 /* Ends a call whose handler does not run (any more): answers with an error. */
 void call_refuse(struct pb_call *c, int code, struct span data, const char *fmt, ...) PRINTF(4, 5);
 /* The answer is there, or has become pointless: the call is over. */
@@ -131,12 +132,16 @@ void call_cancel(struct pb_call *c);
 void call_detach(struct pb_call *c);
 /* The server goes. A handler that deferred its answer may finish much later. */
 void call_orphan(struct pb_call *c);
-/* The handler has an outcome, or said something on its way: goes on with it. Loop thread. */
-void call_look(struct pb_call *c);
-/* Goes on with the outcome. */
-void call_deliver(struct pb_call *c);
 /* Copies what lies in the client's session, which may end while the handler runs. */
 void call_keep_facts(struct pb_call *c);
+
+/* Of one run; 0: none. */
+uint64_t call_time_limit(const struct pb_call *c);
+
+/* call_run.c. Runs the handler, now or on a worker. */
+void call_start(struct pb_call *c);
+/* The handler has an outcome, or said something on its way: goes on with it. Loop thread. */
+void call_look(struct pb_call *c);
 
 /* call_args.c. False: the call was refused. */
 bool call_set_arguments(struct pb_call *c, struct json arguments);

@@ -66,12 +66,11 @@ void call_events_drain(struct pb_call *c)
 
 void call_events_drop(struct pb_call *c)
 {
-    while (!list_empty(&c->events)) {
-        struct call_event *e = CONTAINER_OF(c->events.next, struct call_event, link);
+    struct list *pos, *safe;
 
-        list_remove(&e->link);
-        event_free(e);
-    }
+    LIST_FOREACH(pos, safe, &c->events)
+        event_free(CONTAINER_OF(pos, struct call_event, link));
+    list_init(&c->events);
 }
 
 static void on_poke(void *ctx)

@@ -8,16 +8,16 @@ static bool since(const struct revision *rev, const char *date)
 
 /* clang-format off */
 static const struct {
-    unsigned flag;
     const char *hint;
+    unsigned flag;
     bool value;
 } hints[] = {
-    { PB_READ_ONLY,    "readOnlyHint",    true },
-    { PB_DESTRUCTIVE,  "destructiveHint", true },
-    { PB_ADDITIVE,     "destructiveHint", false },
-    { PB_IDEMPOTENT,   "idempotentHint",  true },
-    { PB_OPEN_WORLD,   "openWorldHint",   true },
-    { PB_CLOSED_WORLD, "openWorldHint",   false },
+    { "readOnlyHint",    PB_READ_ONLY,    true },
+    { "destructiveHint", PB_DESTRUCTIVE,  true },
+    { "destructiveHint", PB_ADDITIVE,     false },
+    { "idempotentHint",  PB_IDEMPOTENT,   true },
+    { "openWorldHint",   PB_OPEN_WORLD,   true },
+    { "openWorldHint",   PB_CLOSED_WORLD, false },
 };
 /* clang-format on */
 

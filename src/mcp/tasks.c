@@ -68,27 +68,29 @@ static void task_free(struct task *t)
 
 void tasks_free(struct tasks *t)
 {
+    struct list *pos, *safe;
+
     if (!t)
         return;
-    while (!list_empty(&t->order))
-        task_free(CONTAINER_OF(t->order.next, struct task, link));
+    LIST_FOREACH(pos, safe, &t->order)
+        task_free(CONTAINER_OF(pos, struct task, link));
     map_done(&t->by_id);
     free(t);
 }
 
-static bool drop_oldest_ended(struct tasks *all, const struct task *but)
+/* Drops ended tasks, the oldest first, until there is room for `more` and for all their results. */
+static void make_room(struct tasks *all, size_t more, const struct task *but)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &all->order) {
         struct task *t = CONTAINER_OF(pos, struct task, link);
 
-        if (t != but && is_over(t)) {
+        if (all->n + more <= MCP_TASKS_MAX && all->bytes <= MCP_TASKS_BYTES_MAX)
+            return;
+        if (t != but && is_over(t))
             task_free(t);
-            return true;
-        }
     }
-    return false;
 }
 
 static void write_task(const struct task *t, struct json_out *o)
@@ -153,8 +155,7 @@ static void task_end(struct task *t, enum status status)
     timer_start_weak(&t->expiry, MCP_TASK_KEEP_MS);
     all->bytes += t->outcome.n;
     changed(t);
-    while (all->bytes > MCP_TASKS_BYTES_MAX && drop_oldest_ended(all, t))
-        log_debug("a finished task was dropped to make room");
+    make_room(all, 0, t);
 }
 
 static void on_expiry(void *ctx)
@@ -196,7 +197,8 @@ bool task_begin(struct pb_call *c)
     AUTO_BUF struct buf result = { 0 };
     struct json_out o = json_out(&result);
 
-    if (all->n >= MCP_TASKS_MAX && !drop_oldest_ended(all, NULL)) {
+    make_room(all, 1, NULL);
+    if (all->n >= MCP_TASKS_MAX) {
         request_fail(c->request, RPC_INTERNAL_ERROR, SPAN(""), "Too many tasks are running");
         call_detach(c);
         call_cancel(c);

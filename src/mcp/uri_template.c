@@ -176,12 +176,19 @@ static void fill_row(const struct uri_template *t, const struct part *part, stru
     }
 }
 
+/* The value of a hexadecimal digit, or -1. */
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static bool percent_decode(struct span s, struct buf *out)
 {
-    static const char digits[] = "0123456789abcdef";
-
     for (size_t i = 0; i < s.n; i++) {
-        const char *high, *low;
+        int high, low;
 
         if (s.p[i] != '%') {
             buf_byte(out, s.p[i]);
@@ -189,11 +196,11 @@ static bool percent_decode(struct span s, struct buf *out)
         }
         if (s.n - i < 3)
             return false;
-        high = memchr(digits, s.p[i + 1] | (s.p[i + 1] >= 'A' ? 0x20 : 0), 16);
-        low = memchr(digits, s.p[i + 2] | (s.p[i + 2] >= 'A' ? 0x20 : 0), 16);
-        if (!high || !low)
+        high = digit(s.p[i + 1]);
+        low = digit(s.p[i + 2]);
+        if (high < 0 || low < 0)
             return false;
-        buf_byte(out, (char)((high - digits) << 4 | (low - digits)));
+        buf_byte(out, (char)(high << 4 | low));
         i += 2;
     }
     return true;
