@@ -273,7 +273,10 @@ struct pb_http_options {
     const char *token;         /* wanted as `Authorization: Bearer`; NULL: none */
     const char *allowed_hosts; /* comma separated, besides the loopback names and `host` */
     const char *allowed_origins;
-    bool json_only; /* legacy: answer with application/json where no stream is needed */
+    /* POSTs are never answered by a stream: news about a call are dropped, and questions to legacy
+     * clients travel on the stream that they may open with GET. Else an answer becomes a stream
+     * when something has to be told before it. */
+    bool json_only;
 };
 #define PB_HTTP_OPTIONS_INIT                   \
     {                                          \

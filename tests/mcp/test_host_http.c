@@ -493,6 +493,26 @@ TEST(a_modern_client_listens_on_the_stream_of_its_request)
     end();
 }
 
+/* ---- beside stdio ------------------------------------------------------------------------- */
+
+TEST(the_end_of_stdio_leaves_http_alone)
+{
+    int in[2], out[2];
+
+    begin();
+    CHECK_INT(pipe2(in, O_CLOEXEC), 0);
+    CHECK_INT(pipe2(out, O_CLOEXEC), 0);
+    CHECK_INT(pb_server_stdio(k.server, in[0], out[1], NULL), 0);
+    close(in[1]);
+    kit_settle(&k);
+    CHECK_HAS(k.log, "Client disconnected (EOF)");
+    CHECK_INT(web_post(&w, web_session(&w, "2025-11-25"), WEB_PING).status, 200);
+    end();
+    close(in[0]);
+    close(out[0]);
+    close(out[1]);
+}
+
 /* ---- the end ------------------------------------------------------------------------------ */
 
 TEST(stopping_answers_what_runs_and_ends_the_streams)
