@@ -110,7 +110,9 @@ static void answer(struct exchange *x, const struct request *about, const struct
 /* False: this exchange cannot carry anything but its answer. */
 static bool tell(struct exchange *x, const struct span *parts, size_t n)
 {
-    if (!x->stream && x->http && x->spec.takes_sse && !x->endpoint->json_only)
+    bool may = x->spec.takes_sse && !(x->spec.session && x->endpoint->json_only);
+
+    if (!x->stream && x->http && may)
         open_stream(x, true);
     if (!x->stream)
         return false;
