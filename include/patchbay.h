@@ -273,9 +273,9 @@ struct pb_http_options {
     const char *token;         /* wanted as `Authorization: Bearer`; NULL: none */
     const char *allowed_hosts; /* comma separated, besides the loopback names and `host` */
     const char *allowed_origins;
-    /* POSTs are never answered by a stream: news about a call are dropped, and questions to legacy
-     * clients travel on the stream that they may open with GET. Else an answer becomes a stream
-     * when something has to be told before it. */
+    /* Legacy POSTs are never answered by a stream: news about a call are dropped, and questions
+     * travel on the stream that the client may open with GET. Else an answer becomes a stream when
+     * something has to be told before it. */
     bool json_only;
 };
 #define PB_HTTP_OPTIONS_INIT                   \
