@@ -86,12 +86,15 @@ void client_die(struct client *c, const struct pb_error *why)
 
 /* ---- what the wire says ---- */
 
+/* A client that has given up keeps its wire until it is closed, but does not listen to it. */
+static bool is_over(const struct client *c) { return c->closing || client_in(c, CL_DEAD); }
+
 static void on_opened(void *ctx)
 {
     struct client *c = ctx;
     struct pb_error err;
 
-    if (client_opening_wire_ready(c, &err) < 0)
+    if (!is_over(c) && client_opening_wire_ready(c, &err) < 0)
         client_die(c, &err);
 }
 
@@ -142,6 +145,8 @@ static void on_failed(void *ctx, uint64_t id, const struct wire_fault *fault)
     struct client *c = ctx;
     struct client_call *call = client_call_on_wire(c, id);
 
+    if (is_over(c))
+        return;
     keep_challenge(c, fault);
     client_ref(c);
     if (id == c->opening.hello)
@@ -167,6 +172,8 @@ static void on_closed(void *ctx, const struct wire_fault *fault)
 {
     struct client *c = ctx;
 
+    if (is_over(c))
+        return;
     keep_challenge(c, fault);
     if (client_in(c, CL_READY) || client_in(c, CL_RESHAKING) || !client_opening_wire_lost(c, fault))
         client_die(c, &fault->err);
@@ -272,6 +279,13 @@ static int check_options(const struct pb_client_options *o, struct pb_error *err
 int client_open(struct client **out, struct pb_loop *l, const struct pb_client_options *opts,
                 const struct client_events *events, void *ctx, struct pb_error *err)
 {
+    return client_open_on(out, l, NULL, opts, events, ctx, err);
+}
+
+int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wire,
+                   const struct pb_client_options *opts, const struct client_events *events,
+                   void *ctx, struct pb_error *err)
+{
     struct client *c;
     int rc = check_options(opts, err);
 
@@ -280,6 +294,7 @@ int client_open(struct client **out, struct pb_loop *l, const struct pb_client_o
     c = NEW(struct client);
     c->refs = 1;
     c->loop = l;
+    c->open_wire = open_wire;
     c->sm = (struct sm){ states, CL_OPENING };
     c->events = *events;
     c->ctx = ctx;

@@ -63,6 +63,7 @@ struct client_listen {                /* client_listen.c */
     struct map uris;                  /* subscribed; values are struct subscription */
     struct listen_stream *now, *next; /* acknowledged; being opened */
     struct timer again;
+    struct pb_error refusal; /* why a stream could not even be asked for */
     unsigned tries;
     bool off;   /* the server has nothing to listen to */
     bool stale; /* the set changed while a stream was being opened */
@@ -80,6 +81,7 @@ struct client {
     loop_fn *closed;
     void *closed_ctx;
 
+    wire_open_fn *open_wire; /* NULL: what the options ask for */
     struct wire *wire;
     const struct revision *rev;
     char *caps; /* ours, JSON */
@@ -112,6 +114,10 @@ static inline bool client_over_http(const struct client *c)
 static inline bool client_in(const struct client *c, enum client_state s) { return c->sm.now == s; }
 
 /* client.c */
+/* client_open() on a transport that the caller brings: for tests of what goes wrong on wires. */
+MUST_CHECK int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wire,
+                              const struct pb_client_options *opts,
+                              const struct client_events *events, void *ctx, struct pb_error *err);
 void client_ref(struct client *c);
 void client_unref(struct client *c);
 void client_move(struct client *c, enum client_state next);

@@ -145,13 +145,21 @@ static void refuse_waiting(struct client *c, const struct pb_error *err)
     }
 }
 
+static void refuse_later(void *ctx)
+{
+    struct client *c = ctx;
+
+    if (!c->closing && !client_in(c, CL_DEAD))
+        refuse_waiting(c, &c->listen.refusal);
+    client_unref(c);
+}
+
 static void open_stream(struct client *c)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
     struct listen_stream *s;
     struct client_request_spec spec = { .method = "subscriptions/listen", .reply = stream_ended };
-    struct pb_error err;
     size_t n;
 
     timer_stop(&c->listen.again);
@@ -175,10 +183,11 @@ static void open_stream(struct client *c)
     spec.params = buf_span(&params);
     spec.ctx = s;
     c->listen.next = s;
-    if (client_call_new(c, &spec, CALL_IS_ENDLESS, &s->call, &err) < 0) {
+    if (client_call_new(c, &spec, CALL_IS_ENDLESS, &s->call, &c->listen.refusal) < 0) {
         c->listen.next = NULL;
         free(s);
-        refuse_waiting(c, &err);
+        client_ref(c);
+        loop_defer(c->loop, refuse_later, c);
     }
 }
 
@@ -410,19 +419,29 @@ int client_subscribe(struct client *c, struct span uri, client_reply_fn *fn, voi
     return 0;
 }
 
+/* Ends at the end of the turn: an unsubscription, and subscriptions that it made moot. */
 struct ending {
     struct client *c;
     uint64_t call;
+    struct subscription *moot; /* NULL: none */
 };
 
 static void end_parked(void *ctx)
 {
     AUTO_FREE struct ending *e = ctx;
-    struct client_call *call = client_call_find(e->c, e->call);
+    AUTO_FREE struct subscription *moot = e->moot;
+    struct client *c = e->c;
+    struct client_call *call;
+    struct pb_error err;
 
+    if (moot) {
+        fail(&err, PB_E_CANCELLED, "the resource is not watched any more");
+        tell_waiting(c, moot, &err);
+    }
+    call = client_call_find(c, e->call);
     if (call)
         client_call_finish(call, &(struct client_reply){ .result = SPAN("{}") });
-    client_unref(e->c);
+    client_unref(c);
 }
 
 int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
@@ -431,23 +450,16 @@ int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, v
     struct client_request_spec spec = { .method = "resources/unsubscribe",
                                         .reply = fn,
                                         .ctx = ctx };
-    struct subscription *s;
     struct ending *e;
-    struct pb_error moot;
 
     if (!client_modern(c))
         return ask_legacy(c, false, uri, fn, ctx, err);
     if (check_ready(c, err) < 0)
         return -(int)PB_E_CLOSED;
-    s = map_del(&c->listen.uris, uri);
-    if (s) {
-        fail(&moot, PB_E_CANCELLED, "the resource is not watched any more");
-        tell_waiting(c, s, &moot);
-        free(s);
-        open_stream(c);
-    }
     e = NEW(struct ending);
-    *e = (struct ending){ c, client_call_park(c, &spec) };
+    *e = (struct ending){ c, client_call_park(c, &spec), map_del(&c->listen.uris, uri) };
+    if (e->moot)
+        open_stream(c);
     client_ref(c);
     loop_defer(c->loop, end_parked, e);
     return 0;

@@ -84,6 +84,8 @@ static wire_open_fn *opener(const struct client *c)
 {
     const struct pb_client_options *o = &c->opts;
 
+    if (c->open_wire)
+        return c->open_wire;
     if (o->server)
         return wire_memory_open;
     if (o->command)
