@@ -52,7 +52,7 @@ conformance: all
 	@BUILD=$(BUILD) tests/conformance/run
 
 coverage:
-	@tools/deps build test coverage
+	@tools/deps build test
 	@tools/coverage
 
 tsan:
