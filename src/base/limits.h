@@ -100,18 +100,18 @@ enum {
     MCP_MEMORY_QUEUE_MAX = 65536,     /* messages on their way in memory, per direction */
     MCP_MEMORY_BYTES_MAX = 335544320, /* their bytes */
     MCP_TASKS_MAX = 10000,
-    MCP_TASK_KEEP_MS = 3600000,      /* a finished task stays readable */
-    MCP_TASK_POLL_MS = 500,          /* what we tell clients */
-    MCP_COMPLETIONS_MAX = 100,       /* values in one completion answer; the protocol's number */
-    MCP_PARAM_DEPTH_MAX = 50,        /* nesting of typed tool parameters */
-    MCP_URI_BYTES_MAX = 65536,       /* a resource's URI that is matched against templates */
-    MCP_TEMPLATE_PARTS_MAX = 32,     /* literals and variables of one URI template */
-    MCP_CALL_EVENTS_MAX = 1024,      /* progress and log of one call, on their way to the loop */
-    MCP_TASKS_BYTES_MAX = 268435456, /* results of finished tasks; the oldest go first */
-    MCP_SPARE_MAX = 64,              /* request and message structs kept for reuse */
-    MCP_TAPE_KEEP = 65536,           /* of a message's tape, kept for reuse */
-    MCP_ERROR_TEXT_MAX = 512,        /* the message of a JSON-RPC error that we write */
-    MCP_NAME_SHOWN_MAX = 100,        /* of a name that a client chose, in such a message */
+    MCP_TASK_KEEP_MS = 3600000,     /* a finished task stays readable */
+    MCP_TASK_POLL_MS = 500,         /* what we tell clients */
+    MCP_COMPLETIONS_MAX = 100,      /* values in one completion answer; the protocol's number */
+    MCP_PARAM_DEPTH_MAX = 50,       /* nesting of typed tool parameters */
+    MCP_URI_BYTES_MAX = 65536,      /* a resource's URI that is matched against templates */
+    MCP_TEMPLATE_PARTS_MAX = 32,    /* literals and variables of one URI template */
+    MCP_CALL_EVENTS_MAX = 1024,     /* progress and log of one call, on their way to the loop */
+    MCP_TASKS_BYTES_MAX = 67108864, /* results of finished tasks; the oldest go first */
+    MCP_SPARE_MAX = 64,             /* request and message structs kept for reuse */
+    MCP_TAPE_KEEP = 65536,          /* of a message's tape, kept for reuse */
+    MCP_ERROR_TEXT_MAX = 512,       /* the message of a JSON-RPC error that we write */
+    MCP_NAME_SHOWN_MAX = 100,       /* of a name that a client chose, in such a message */
 
     /* MCP client */
     MCP_CALL_MS = 30000,        /* one request on the client side */

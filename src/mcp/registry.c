@@ -233,7 +233,7 @@ bool registry_offers(struct registry *reg, enum item_kind kind)
     bool used;
 
     pthread_mutex_lock(&reg->lock);
-    used = kind == ITEM_TOOL || reg->shelves[kind].used;
+    used = reg->shelves[kind].used;
     if (kind == ITEM_RESOURCE || kind == ITEM_TEMPLATE)
         used = reg->shelves[ITEM_RESOURCE].used || reg->shelves[ITEM_TEMPLATE].used;
     pthread_mutex_unlock(&reg->lock);

@@ -208,6 +208,8 @@ static void cancel_calls(struct pb_server *s)
         list_remove(pos);
         list_append(&s->peers, pos);
     }
+    if (s->provider->stop)
+        s->provider->stop(s->provider_ctx);
 }
 
 static void begin_stop_within(struct pb_server *s, uint64_t ms)

@@ -379,18 +379,34 @@ void tasks_update(struct registry *reg, struct request *r)
     call_start(c);
 }
 
+static void task_cancel(struct task *t)
+{
+    struct pb_call *c = t->call;
+
+    let_go(t);
+    task_end(t, TASK_CANCELLED);
+    call_cancel(c);
+}
+
 void tasks_cancel(struct registry *reg, struct request *r)
 {
     struct task *t = task_of(reg, r);
-    struct pb_call *c;
 
     if (!t)
         return;
     request_reply(r, SPAN("{}"));
-    if (is_over(t))
-        return;
-    c = t->call;
-    let_go(t);
-    task_end(t, TASK_CANCELLED);
-    call_cancel(c);
+    if (!is_over(t))
+        task_cancel(t);
+}
+
+void tasks_stop(struct registry *reg)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &reg->calls) {
+        struct pb_call *c = CONTAINER_OF(pos, struct pb_call, in_registry);
+
+        if (c->task)
+            task_cancel(c->task);
+    }
 }

@@ -25,6 +25,9 @@ void task_said(struct pb_call *c, const char *message);
 
 /* Is there such a task, and is it this client's? */
 bool tasks_has(const struct registry *reg, const struct peer *p, struct span id);
+/* Cancels every task that has not ended. */
+void tasks_stop(struct registry *reg);
+
 void tasks_get(struct registry *reg, struct request *r);
 void tasks_update(struct registry *reg, struct request *r);
 void tasks_cancel(struct registry *reg, struct request *r);

@@ -6,7 +6,7 @@
 #include "tap.h"
 #include <sched.h>
 
-enum { TALK_SENT_MAX = 256 };
+enum { TALK_SENT_MAX = 2048 };
 
 struct talk {
     struct manual_clock clock;

@@ -382,6 +382,33 @@ TEST(nobody_is_told_of_progress_who_did_not_ask)
     talk_close(&t);
 }
 
+static int flooding(struct pb_call *call, void *ctx)
+{
+    atomic_int *done = ctx;
+
+    for (int i = 1; i <= 10 * MCP_CALL_EVENTS_MAX; i++)
+        pb_call_progress(call, i, 0, NULL);
+    pb_reply_text(call, "done");
+    atomic_store(done, 1);
+    return 0;
+}
+
+/* The loop does not turn meanwhile: what it cannot take is dropped, the answer never. */
+TEST(a_flood_of_progress_is_bounded)
+{
+    atomic_int done = 0;
+    struct talk t;
+
+    start(&t, "2025-11-25", &(struct pb_tool){ "t", .run = flooding, .ctx = &done }, NULL);
+    talk_say(&t, LEGACY("tools/call", CALL("t", "{}") ",\"_meta\":{\"progressToken\":\"p\"}"));
+    while (!atomic_load(&done))
+        sched_yield();
+    talk_wait(&t, MCP_CALL_EVENTS_MAX + 1);
+    CHECK_HAS(t.sent[MCP_CALL_EVENTS_MAX - 1], "\"progress\":1024}");
+    CHECK_HAS(t.sent[MCP_CALL_EVENTS_MAX], "\"text\":\"done\"");
+    talk_close(&t);
+}
+
 struct gate {
     atomic_int entered, cancelled, left;
 };
@@ -433,7 +460,6 @@ TEST(a_cancelled_call_is_told_so_and_its_late_answer_is_dropped)
     talk_close(&t);
 }
 
-/* S2-28 */
 TEST(a_peer_that_goes_cancels_its_calls)
 {
     struct gate g = { 0 };

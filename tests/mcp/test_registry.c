@@ -428,6 +428,10 @@ TEST(what_is_announced_is_what_is_there)
     struct talk t;
 
     talk_open(&t, PEER_MEMORY, NULL);
+    CHECK_HAS(talk_ask(&t, LEGACY("initialize", "\"protocolVersion\":\"2024-11-05\"")),
+              "\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}}");
+    talk_close(&t);
+    talk_open(&t, PEER_MEMORY, NULL);
     CHECK_HAS(capabilities(&t),
               "\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}}");
     CHECK_HAS(talk_ask(&t, MODERN("resources/list", "")), "\"code\":-32601");

@@ -421,6 +421,64 @@ TEST(the_number_of_tasks_is_bounded)
     talk_close(&t);
 }
 
+static int large(struct pb_call *call, void *ctx)
+{
+    AUTO_BUF struct buf text = { 0 };
+    const size_t *n = ctx;
+
+    memset(buf_reserve(&text, *n), 'x', *n);
+    return pb_reply_bytes(call, text.p, *n);
+}
+
+/* Below the bound, past it, and one that is past it alone: the newest is never dropped. */
+TEST(the_size_of_kept_results_is_bounded)
+{
+    size_t n = MCP_TASKS_BYTES_MAX / 4;
+    char ids[5][64];
+    struct talk t;
+
+    talk_open(&t, PEER_MEMORY, NULL);
+    add(&t, large, &n, PB_TASK_ALLOWED | PB_ON_LOOP);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_HAS(talk_ask(&t, call_t), "\"resultType\":\"task\"");
+        snprintf(ids[i], sizeof ids[i], "%s", task_id(&t));
+        n = i == 1 ? n - 1000 : n; /* braces and brackets need room too */
+    }
+    CHECK_HAS(get(&t, ids[0]), "completed");
+    CHECK_HAS(get(&t, ids[3]), "completed");
+    talk_ask(&t, call_t);
+    snprintf(ids[4], sizeof ids[4], "%s", task_id(&t));
+    CHECK_STR(get(&t, ids[0]), FAILED("-32602", "Task not found"));
+    CHECK_HAS(get(&t, ids[1]), "completed");
+    CHECK_HAS(get(&t, ids[4]), "completed");
+    n = MCP_TASKS_BYTES_MAX + 1;
+    talk_ask(&t, call_t);
+    snprintf(ids[0], sizeof ids[0], "%s", task_id(&t));
+    CHECK_HAS(get(&t, ids[0]), "completed");
+    CHECK_STR(get(&t, ids[4]), FAILED("-32602", "Task not found"));
+    talk_close(&t);
+}
+
+/* A server on its own, real loop: nothing but the stop ends the task, and freeing waits for it. */
+TEST(tasks_end_with_their_server)
+{
+    static const struct peer_ops ops = { .send = talk_send, .finished = talk_finished };
+    struct pb_server *server = pb_server_new(NULL);
+    struct gate g = { 0 };
+    struct talk t = { .server = server, .loop = pb_server_loop(server) };
+
+    add(&t, gated, &g, PB_TASK_ALLOWED);
+    t.peer = peer_new(server, PEER_MEMORY, &ops, &t);
+    talk_ask(&t, call_t);
+    task_id(&t);
+    until(&t, &g.entered);
+    peer_close(t.peer);
+    CHECK_INT(atomic_load(&g.cancelled), 0);
+    pb_server_free(server);
+    CHECK_INT(atomic_load(&g.cancelled), 1);
+    talk_forget(&t);
+}
+
 /* ---- telling ------------------------------------------------------------------------------ */
 
 TEST(listeners_hear_every_change_of_their_tasks)
