@@ -47,7 +47,7 @@ struct client_call {
     bool resent, refreshed;
 };
 
-struct opening { /* probe.c */
+struct opening { /* probe.c, handshake.c */
     struct timer limit, patience;
     uint64_t call, probe_id, hello; /* client ids: of the request in flight, of the probe, of
                                        notifications/initialized on the wire */
@@ -58,6 +58,13 @@ struct opening { /* probe.c */
 };
 
 struct listen_stream; /* one subscriptions/listen */
+
+/* A resource that is watched. */
+struct subscription {
+    bool sent;         /* named in the stream that is being opened, or is open */
+    uint64_t *waiting; /* parked calls */
+    size_t n_waiting;
+};
 
 struct client_listen {                /* client_listen.c */
     struct map uris;                  /* subscribed; values are struct subscription */
@@ -167,19 +174,32 @@ void client_oversize(struct client *c, struct span head, uint64_t total);
 /* Sends an answer to a server's question. */
 void client_send_text(struct client *c, struct span text);
 
+/* handshake.c */
+/* Greets the legacy way, after a probe that led to nothing. */
+void client_opening_shake(struct client *c);
+MUST_CHECK int client_opening_greet(struct client *c, struct pb_error *err);
+/* The session is gone: shake hands again. */
+void client_opening_again(struct client *c);
+void client_opening_delivered(struct client *c, uint64_t id);
+
 /* probe.c */
+void client_opening_failed(struct client *c, const struct pb_error *why);
+void client_opening_done(struct client *c);
+/* Another process, or another transport, as the opening has been told by now. */
+void client_opening_reopen(struct client *c);
+/* A slow modern server whose answer to the probe came after we had gone on. */
+bool client_opening_was_modern(struct client *c);
+/* Keeps the text of v. */
+void client_opening_keep(struct buf *to, struct json v);
 MUST_CHECK int client_opening_begin(struct client *c, struct pb_error *err);
 /* The wire is ready for the first message. */
 MUST_CHECK int client_opening_wire_ready(struct client *c, struct pb_error *err);
 /* The wire broke while opening; true when something else is being tried. */
 bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault);
-void client_opening_delivered(struct client *c, uint64_t id);
 /* Something came that is JSON but no JSON-RPC: old servers answer a probe like that. */
 void client_opening_unreadable(struct client *c);
 /* An answer that nobody waits for any more: it may be that of a probe we gave up on. */
 void client_opening_late(struct client *c, const struct rpc *rpc, struct blob *bytes);
-/* The session is gone: shake hands again. */
-void client_opening_again(struct client *c);
 void client_opening_stop(struct client *c);
 
 /* client_questions.c */
@@ -219,7 +239,14 @@ void client_tools_free(struct client *c);
 
 /* client_listen.c */
 void client_listen_init(struct client *c);
-void client_listen_again(struct client *c); /* after each handshake */
+/* With what is wanted now; the old stream ends when the new one is acknowledged. */
+void client_listen_open(struct client *c);
+/* Ends the calls that wait for this subscription. */
+void client_listen_tell(struct client *c, struct subscription *s, const struct pb_error *err);
 void client_listen_acknowledged(struct client *c, struct json params);
 void client_listen_cancelled(struct client *c, struct json params);
 void client_listen_free(struct client *c);
+
+/* client_subscribe.c */
+/* After each handshake. */
+void client_subscribe_again(struct client *c);

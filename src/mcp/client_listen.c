@@ -1,14 +1,8 @@
-/* client_listen.c - staying told: which resources are watched, in both eras; and the one
- * subscriptions/listen stream of the modern era, which is opened anew when the set changes or the
- * stream breaks. The old stream ends when the new one is acknowledged, so that nothing is missed.
+/* client_listen.c - the one subscriptions/listen stream of the modern era, which is opened anew
+ * when the set of what is watched changes or the stream breaks. The old stream ends when the new
+ * one is acknowledged, so that nothing is missed.
  */
 #include "client_impl.h"
-
-struct subscription {
-    bool sent;         /* named in the stream that is being opened, or is open */
-    uint64_t *waiting; /* parked calls */
-    size_t n_waiting;
-};
 
 struct listen_stream {
     struct client *c;
@@ -18,7 +12,6 @@ struct listen_stream {
     bool empty;    /* the server honours nothing of it */
 };
 
-static void open_stream(struct client *c);
 static void stream_ended(void *ctx, const struct client_reply *reply);
 
 static void on_again(void *ctx)
@@ -26,7 +19,7 @@ static void on_again(void *ctx)
     struct client *c = ctx;
 
     if (client_in(c, CL_READY))
-        open_stream(c);
+        client_listen_open(c);
 }
 
 void client_listen_init(struct client *c) { timer_init(&c->listen.again, c->loop, on_again, c); }
@@ -41,16 +34,6 @@ void client_listen_free(struct client *c)
         free(slot->value);
     }
     map_done(&c->listen.uris);
-}
-
-static void forget(struct client *c, struct span uri)
-{
-    struct subscription *s = map_del(&c->listen.uris, uri);
-
-    if (!s)
-        return;
-    free(s->waiting);
-    free(s);
 }
 
 /* ---- modern: opening ---- */
@@ -107,7 +90,7 @@ static void cancel_stream(struct client *c, struct listen_stream *s)
 }
 
 /* Ends every parked call of a subscription. */
-static void tell_waiting(struct client *c, struct subscription *s, const struct pb_error *err)
+void client_listen_tell(struct client *c, struct subscription *s, const struct pb_error *err)
 {
     AUTO_FREE uint64_t *waiting = TAKE(s->waiting);
     size_t n = s->n_waiting;
@@ -138,7 +121,7 @@ static void refuse_waiting(struct client *c, const struct pb_error *err)
                 continue;
             found = true;
             map_del(&c->listen.uris, span_make(slot->key, slot->key_n));
-            tell_waiting(c, s, err);
+            client_listen_tell(c, s, err);
             free(s);
             break;
         }
@@ -154,7 +137,7 @@ static void refuse_later(void *ctx)
     client_unref(c);
 }
 
-static void open_stream(struct client *c)
+void client_listen_open(struct client *c)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
@@ -226,13 +209,13 @@ static void settle_waiting(struct client *c, struct json uris)
                 continue;
             found = true;
             if (honours(uris, uri)) {
-                tell_waiting(c, s, NULL);
+                client_listen_tell(c, s, NULL);
                 break;
             }
             fail(&err, PB_E_UNSUPPORTED, "the server does not tell of changes of '%.*s'",
                  (int)(uri.n < 120 ? uri.n : 120), uri.p);
             map_del(&c->listen.uris, uri);
-            tell_waiting(c, s, &err);
+            client_listen_tell(c, s, &err);
             free(s);
             break;
         }
@@ -256,7 +239,7 @@ void client_listen_acknowledged(struct client *c, struct json params)
     cancel_stream(c, old);
     settle_waiting(c, json_get(honoured, "resourceSubscriptions"));
     if (c->listen.stale && !c->closing && client_in(c, CL_READY))
-        open_stream(c);
+        client_listen_open(c);
 }
 
 void client_listen_cancelled(struct client *c, struct json params)
@@ -316,169 +299,7 @@ static void stream_ended(void *ctx, const struct client_reply *reply)
     if (c->closing || c->listen.off || s->empty)
         return;
     if (c->listen.stale)
-        open_stream(c);
+        client_listen_open(c);
     else
         try_again_later(c, s);
-}
-
-/* ---- both eras ---- */
-
-static int write_uri(struct buf *out, struct span uri, struct pb_error *err)
-{
-    struct json_out o = json_out(out);
-
-    if (!uri.n || uri.n > MCP_URI_BYTES_MAX || !utf8_valid(uri))
-        return fail(err, PB_E_INVALID, "this is no URI to subscribe to");
-    json_begin_object(&o, NULL);
-    json_put_span(&o, "uri", uri);
-    json_end(&o);
-    return 0;
-}
-
-/* A legacy answer, and which URI it was about. */
-struct asked {
-    struct client *c;
-    char *uri;
-    bool on;
-    client_reply_fn *fn;
-    void *ctx;
-};
-
-static void on_legacy_answer(void *ctx, const struct client_reply *reply)
-{
-    AUTO_FREE struct asked *a = ctx;
-    AUTO_FREE char *uri = a->uri;
-
-    if (a->on && !reply->err && !map_get(&a->c->listen.uris, span_of(uri)))
-        map_put(&a->c->listen.uris, span_of(uri), NEW(struct subscription));
-    else if (!a->on)
-        forget(a->c, span_of(uri));
-    if (a->fn)
-        a->fn(a->ctx, reply);
-}
-
-static int ask_legacy(struct client *c, bool on, struct span uri, client_reply_fn *fn, void *ctx,
-                      struct pb_error *err)
-{
-    AUTO_BUF struct buf params = { 0 };
-    struct client_request_spec spec = {
-        .method = on ? "resources/subscribe" : "resources/unsubscribe",
-        .reply = on_legacy_answer,
-    };
-    struct asked *a;
-    int rc = write_uri(&params, uri, err);
-
-    if (rc < 0)
-        return rc;
-    if (on && c->listen.uris.n >= MCP_SUBSCRIPTIONS_MAX && !map_get(&c->listen.uris, uri))
-        return fail(err, PB_E_LIMIT, "%d resources are watched already", MCP_SUBSCRIPTIONS_MAX);
-    a = NEW(struct asked);
-    *a = (struct asked){ c, mem_dupn(uri.p, uri.n), on, fn, ctx };
-    spec.params = buf_span(&params);
-    spec.ctx = a;
-    rc = client_request(c, &spec, NULL, err);
-    if (rc < 0) {
-        free(a->uri);
-        free(a);
-    }
-    return rc;
-}
-
-static int check_ready(const struct client *c, struct pb_error *err)
-{
-    if (c->closing || !client_in(c, CL_READY))
-        return fail(err, PB_E_CLOSED, "there is no connection to subscribe on");
-    return 0;
-}
-
-int client_subscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
-                     struct pb_error *err)
-{
-    struct client_request_spec spec = { .method = "resources/subscribe", .reply = fn, .ctx = ctx };
-    AUTO_BUF struct buf unused = { 0 };
-    struct subscription *s;
-
-    if (!client_modern(c))
-        return ask_legacy(c, true, uri, fn, ctx, err);
-    if (check_ready(c, err) < 0)
-        return -(int)PB_E_CLOSED;
-    if (write_uri(&unused, uri, err) < 0)
-        return -(int)PB_E_INVALID;
-    s = map_get(&c->listen.uris, uri);
-    if (!s && c->listen.uris.n >= MCP_SUBSCRIPTIONS_MAX)
-        return fail(err, PB_E_LIMIT, "%d resources are watched already", MCP_SUBSCRIPTIONS_MAX);
-    if (!s) {
-        s = NEW(struct subscription);
-        map_put(&c->listen.uris, uri, s);
-    }
-    s->waiting = mem_resize(s->waiting, (s->n_waiting + 1) * sizeof *s->waiting);
-    s->waiting[s->n_waiting++] = client_call_park(c, &spec);
-    s->sent = false;
-    c->listen.off = false;
-    open_stream(c);
-    return 0;
-}
-
-/* Ends at the end of the turn: an unsubscription, and subscriptions that it made moot. */
-struct ending {
-    struct client *c;
-    uint64_t call;
-    struct subscription *moot; /* NULL: none */
-};
-
-static void end_parked(void *ctx)
-{
-    AUTO_FREE struct ending *e = ctx;
-    AUTO_FREE struct subscription *moot = e->moot;
-    struct client *c = e->c;
-    struct client_call *call;
-    struct pb_error err;
-
-    if (moot) {
-        fail(&err, PB_E_CANCELLED, "the resource is not watched any more");
-        tell_waiting(c, moot, &err);
-    }
-    call = client_call_find(c, e->call);
-    if (call)
-        client_call_finish(call, &(struct client_reply){ .result = SPAN("{}") });
-    client_unref(c);
-}
-
-int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
-                       struct pb_error *err)
-{
-    struct client_request_spec spec = { .method = "resources/unsubscribe",
-                                        .reply = fn,
-                                        .ctx = ctx };
-    struct ending *e;
-
-    if (!client_modern(c))
-        return ask_legacy(c, false, uri, fn, ctx, err);
-    if (check_ready(c, err) < 0)
-        return -(int)PB_E_CLOSED;
-    e = NEW(struct ending);
-    *e = (struct ending){ c, client_call_park(c, &spec), map_del(&c->listen.uris, uri) };
-    if (e->moot)
-        open_stream(c);
-    client_ref(c);
-    loop_defer(c->loop, end_parked, e);
-    return 0;
-}
-
-static void subscribe_anew(struct client *c)
-{
-    struct map_slot *slot;
-    struct pb_error err;
-
-    MAP_FOREACH(slot, &c->listen.uris)
-        if (ask_legacy(c, true, span_make(slot->key, slot->key_n), NULL, NULL, &err) < 0)
-            log_warn("a subscription could not be renewed: %s", err.msg);
-}
-
-void client_listen_again(struct client *c)
-{
-    if (client_modern(c))
-        open_stream(c);
-    else
-        subscribe_anew(c);
 }

@@ -1,4 +1,4 @@
-/* probe.c - from nothing to an open session: which era the server is of, and the handshake.
+/* probe.c - from nothing to an open session: which era the server is of.
  *
  * A modern server answers server/discover. Everything else is taken for a legacy server and gets
  * initialize; which error it gave is no evidence, since every code occurs in the wild. Some servers
@@ -7,7 +7,6 @@
 #include "client_impl.h"
 #include <stdio.h>
 
-static void shake(struct client *c);
 static void on_discovered(void *ctx, const struct client_reply *reply);
 
 static bool wants_legacy(const struct client *c)
@@ -38,7 +37,7 @@ static void add_last_words(const struct client *c, struct pb_error *err)
              words.p);
 }
 
-static void open_failed(struct client *c, const struct pb_error *why)
+void client_opening_failed(struct client *c, const struct pb_error *why)
 {
     struct pb_error err = *why;
 
@@ -51,7 +50,7 @@ static void open_failed(struct client *c, const struct pb_error *why)
     client_die(c, &err);
 }
 
-static void open_now(struct client *c)
+void client_opening_done(struct client *c)
 {
     timer_stop(&c->opening.limit);
     timer_stop(&c->opening.patience);
@@ -64,7 +63,7 @@ static void open_now(struct client *c)
     }
     if (!c->closing && client_in(c, CL_READY)) {
         client_calls_resume(c);
-        client_listen_again(c);
+        client_subscribe_again(c);
     }
     client_unref(c);
 }
@@ -75,7 +74,7 @@ static void on_limit(void *ctx)
     struct pb_error err;
 
     fail(&err, PB_E_TIMEOUT, "the server did not answer within %u ms", c->opts.connect_ms);
-    open_failed(c, &err);
+    client_opening_failed(c, &err);
 }
 
 /* ---- the wire ---- */
@@ -103,13 +102,13 @@ static int open_wire(struct client *c, struct pb_error *err)
     return c->wire->ready ? client_opening_wire_ready(c, err) : 0;
 }
 
-static void reopen(struct client *c)
+void client_opening_reopen(struct client *c)
 {
     struct pb_error err;
 
     client_move(c, CL_OPENING);
     if (open_wire(c, &err) < 0)
-        open_failed(c, &err);
+        client_opening_failed(c, &err);
 }
 
 /* ---- modern ---- */
@@ -162,7 +161,7 @@ static bool lists_legacy(struct json list)
     return false;
 }
 
-static void keep(struct buf *to, struct json v)
+void client_opening_keep(struct buf *to, struct json v)
 {
     to->n = 0;
     buf_add_span(to, json_text(v));
@@ -185,11 +184,12 @@ static bool take_discovery(struct client *c, struct span result)
     if (!version)
         return false;
     c->rev = revision_find(span_of(version));
-    keep(&c->server_caps, json_get(root, "capabilities"));
+    client_opening_keep(&c->server_caps, json_get(root, "capabilities"));
     info = json_get(json_get(root, "_meta"), META_SERVER_INFO);
     /* where drafts of the revision had it */
-    keep(&c->server_info, json_is(info, JSON_NONE) ? json_get(root, "serverInfo") : info);
-    keep(&c->instructions, json_get(root, "instructions"));
+    client_opening_keep(&c->server_info,
+                        json_is(info, JSON_NONE) ? json_get(root, "serverInfo") : info);
+    client_opening_keep(&c->instructions, json_get(root, "instructions"));
     return true;
 }
 
@@ -212,7 +212,7 @@ static bool retry_version(struct client *c, struct span error)
     c->opening.version = version;
     client_move(c, CL_PROBING);
     if (send_probe(c, &err) < 0)
-        open_failed(c, &err);
+        client_opening_failed(c, &err);
     return true;
 }
 
@@ -221,11 +221,11 @@ static void go_legacy(struct client *c, const struct pb_error *why)
     struct pb_error err;
 
     if (!wants_modern(c)) {
-        shake(c);
+        client_opening_shake(c);
         return;
     }
     fail(&err, PB_E_UNSUPPORTED, "the server does not speak %s: %s", MCP_NEWEST_MODERN, why->msg);
-    open_failed(c, &err);
+    client_opening_failed(c, &err);
 }
 
 /* No answer at all, a redirect elsewhere, or a server in trouble. */
@@ -242,10 +242,10 @@ static void discovery_failed(struct client *c, const struct client_reply *reply)
         retry_version(c, reply->error))
         return;
     if (err->code == PB_E_AUTH || says_nothing_of_era(c, reply->http_status)) {
-        open_failed(c, err);
+        client_opening_failed(c, err);
     } else if (wants_modern(c) && err->code == PB_E_REMOTE && err->sys != RPC_UNSUPPORTED_VERSION) {
         c->rev = revision_find(span_of(c->opening.version));
-        open_now(c); /* we were told what it is; it only cannot describe itself */
+        client_opening_done(c); /* we were told what it is; it only cannot describe itself */
     } else {
         go_legacy(c, err);
     }
@@ -273,13 +273,13 @@ static void on_discovered(void *ctx, const struct client_reply *reply)
     if (reply->err) {
         discovery_failed(c, reply);
     } else if (take_discovery(c, reply->result)) {
-        open_now(c);
+        client_opening_done(c);
     } else {
         fail(&err, PB_E_UNSUPPORTED, "the server speaks none of our versions");
         if (speaks_legacy(reply->result))
             go_legacy(c, &err);
         else
-            open_failed(c, &err);
+            client_opening_failed(c, &err);
     }
 }
 
@@ -290,13 +290,13 @@ static void on_impatience(void *ctx)
     if (!client_in(c, CL_PROBING))
         return;
     log_debug("no answer to server/discover within %d ms, shaking hands the old way", MCP_PROBE_MS);
-    shake(c);
+    client_opening_shake(c);
 }
 
 void client_opening_unreadable(struct client *c)
 {
     if (client_in(c, CL_PROBING) && !wants_modern(c) && !client_over_http(c))
-        shake(c);
+        client_opening_shake(c);
 }
 
 void client_opening_late(struct client *c, const struct rpc *rpc, struct blob *bytes)
@@ -311,154 +311,12 @@ void client_opening_late(struct client *c, const struct rpc *rpc, struct blob *b
 
 /* A slow modern server: our patience ended before it began to read, and now it does not know
  * initialize. Its answer to the probe has come meanwhile. */
-static bool was_modern_after_all(struct client *c)
+bool client_opening_was_modern(struct client *c)
 {
     AUTO_JSON struct json_doc doc = { 0 };
 
     return c->opening.late && json_parse(&doc, blob_span(c->opening.late), NULL, NULL) == 0 &&
            take_discovery(c, json_text(json_get(json_root(&doc), "result")));
-}
-
-/* ---- legacy ---- */
-
-static void put_client(struct json_out *o, const struct client *c)
-{
-    json_begin_object(o, "clientInfo");
-    json_put_str(o, "name", c->opts.name);
-    json_put_str(o, "version", c->opts.version);
-    json_end(o);
-}
-
-static int take_welcome(struct client *c, struct span result, struct pb_error *err)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena arena = { 0 };
-    const struct revision *rev;
-    struct json root;
-    struct span version;
-
-    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 1 }, err) < 0)
-        return -(int)PB_E_INVALID;
-    root = json_root(&doc);
-    version = json_str(json_get(root, "protocolVersion"), &arena);
-    rev = revision_find(version);
-    if (!rev || rev->era != ERA_LEGACY)
-        return fail(err, PB_E_UNSUPPORTED, "the server wants to speak '%.*s', which is not known",
-                    (int)(version.n < 40 ? version.n : 40), version.p);
-    if (c->opts.protocol && strcmp(rev->date, c->opts.protocol) != 0)
-        return fail(err, PB_E_UNSUPPORTED, "the server speaks %s, but %s is wanted", rev->date,
-                    c->opts.protocol);
-    c->rev = rev;
-    keep(&c->server_caps, json_get(root, "capabilities"));
-    keep(&c->server_info, json_get(root, "serverInfo"));
-    keep(&c->instructions, json_get(root, "instructions"));
-    return 0;
-}
-
-static void welcomed(struct client *c)
-{
-    if (c->wire->ops->listen)
-        c->wire->ops->listen(c->wire);
-    open_now(c);
-}
-
-/* Requests must not overtake it: strict servers refuse them before it. */
-static void say_initialized(struct client *c)
-{
-    AUTO_BUF struct buf text = { 0 };
-    struct wire_out out = { .method = "notifications/initialized" };
-    struct pb_error err;
-
-    rpc_write_request(&text, SPAN(""), out.method, SPAN(""));
-    out.text = buf_span(&text);
-    if (c->wire->ops->acks)
-        out.id = c->opening.hello = ++c->next_id;
-    if (c->wire->ops->settle)
-        c->wire->ops->settle(c->wire, c->rev);
-    if (c->wire->ops->send(c->wire, &out, &err) < 0)
-        open_failed(c, &err);
-    else if (!out.id)
-        welcomed(c);
-}
-
-void client_opening_delivered(struct client *c, uint64_t id)
-{
-    if (!id || id != c->opening.hello || c->closing || client_in(c, CL_DEAD))
-        return;
-    c->opening.hello = 0;
-    welcomed(c);
-}
-
-static bool try_old_sse(struct client *c, const struct client_reply *reply)
-{
-    int status = reply->http_status;
-
-    if (!client_over_http(c) || c->opts.transport == PB_TRANSPORT_HTTP ||
-        client_in(c, CL_RESHAKING) || (status != 400 && status != 404 && status != 405))
-        return false;
-    c->opening.first = *reply->err;
-    c->opening.tried_sse = c->opening.legacy = true;
-    client_drop_wire(c);
-    reopen(c);
-    return true;
-}
-
-static void on_initialized(void *ctx, const struct client_reply *reply)
-{
-    struct client *c = ctx;
-    struct pb_error err;
-
-    if (c->closing || (!client_in(c, CL_SHAKING) && !client_in(c, CL_RESHAKING)))
-        return;
-    if (reply->err) {
-        if (was_modern_after_all(c))
-            open_now(c);
-        else if (!try_old_sse(c, reply))
-            open_failed(c, reply->err);
-        return;
-    }
-    if (take_welcome(c, reply->result, &err) < 0)
-        open_failed(c, &err);
-    else
-        say_initialized(c);
-}
-
-static int send_initialize(struct client *c, struct pb_error *err)
-{
-    AUTO_BUF struct buf params = { 0 };
-    struct json_out o = json_out(&params);
-    struct client_request_spec spec = {
-        .method = "initialize",
-        .timeout_ms = c->opts.connect_ms,
-        .reply = on_initialized,
-        .ctx = c,
-    };
-
-    if (!client_in(c, CL_RESHAKING))
-        c->rev = NULL;
-    json_begin_object(&o, NULL);
-    json_put_str(&o, "protocolVersion", c->opts.protocol ? c->opts.protocol : MCP_NEWEST_LEGACY);
-    json_put_raw(&o, "capabilities", span_of(c->caps));
-    put_client(&o, c);
-    json_end(&o);
-    spec.params = buf_span(&params);
-    return client_call_new(c, &spec, CALL_IS_SHAKING, &c->opening.call, err);
-}
-
-/* From a probe that led to nothing. */
-static void shake(struct client *c)
-{
-    struct client_call *probe = client_call_find(c, c->opening.call);
-    struct pb_error err;
-
-    timer_stop(&c->opening.patience);
-    client_move(c, CL_SHAKING);
-    if (probe) {
-        probe->spec.reply = NULL;
-        client_call_finish(probe, NULL);
-    }
-    if (send_initialize(c, &err) < 0)
-        open_failed(c, &err);
 }
 
 /* ---- from outside ---- */
@@ -483,7 +341,7 @@ int client_opening_wire_ready(struct client *c, struct pb_error *err)
 {
     if (wants_legacy(c)) {
         client_move(c, CL_SHAKING);
-        return send_initialize(c, err);
+        return client_opening_greet(c, err);
     }
     client_move(c, CL_PROBING);
     return send_probe(c, err);
@@ -503,25 +361,11 @@ bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault)
             client_call_finish(call, NULL);
         }
         client_drop_wire(c);
-        reopen(c);
+        client_opening_reopen(c);
     } else {
-        open_failed(c, &fault->err);
+        client_opening_failed(c, &fault->err);
     }
     return true;
-}
-
-void client_opening_again(struct client *c)
-{
-    struct pb_error err;
-
-    log_info("the server has forgotten the session, shaking hands again");
-    client_move(c, CL_RESHAKING);
-    client_questions_forget(c, NULL);
-    if (c->wire->ops->reset)
-        c->wire->ops->reset(c->wire);
-    timer_start(&c->opening.limit, c->opts.connect_ms);
-    if (send_initialize(c, &err) < 0)
-        open_failed(c, &err);
 }
 
 void client_opening_stop(struct client *c)
