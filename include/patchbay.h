@@ -239,7 +239,8 @@ struct pb_server_options {
 
 /* Never NULL. opts may be NULL. */
 PB_API struct pb_server *pb_server_new(const struct pb_server_options *opts);
-/* Stops it if it runs, and frees it. Not from a handler. */
+/* Stops it if it runs, and frees it. Not from a handler. A handler that does not return within
+ * 5 s of being cancelled keeps what it uses: the server is then left behind, and that is logged. */
 PB_API void pb_server_free(struct pb_server *server);
 PB_API struct pb_loop *pb_server_loop(struct pb_server *server);
 

@@ -120,6 +120,23 @@ void server_check_end(struct pb_server *s)
     loop_defer(s->loop, end, s); /* whoever called may be part of what ends */
 }
 
+static void on_late(void *ctx) { *(bool *)ctx = true; }
+
+/* What a handler still uses cannot be freed, and a handler cannot be ended from outside. A stop
+ * that has waited for it already has used the time up. */
+static bool ends_in_time(struct pb_server *s)
+{
+    struct timer limit;
+    bool late = false;
+
+    timer_init(&limit, s->loop, on_late, &late);
+    timer_start(&limit, s->stop_was_late ? 0 : MCP_STOP_MS);
+    while (!s->ended && !late)
+        loop_turn(s->loop, true);
+    timer_stop(&limit);
+    return s->ended;
+}
+
 void pb_server_free(struct pb_server *s)
 {
     if (!s)
@@ -129,8 +146,10 @@ void pb_server_free(struct pb_server *s)
     server_check_end(s);
     if (!s->own_loop)
         return;
-    while (!s->ended)
-        loop_turn(s->loop, true);
+    if (!ends_in_time(s)) {
+        log_error("a handler never returned: its server is left behind");
+        return;
+    }
     loop_free(s->loop);
     free_rest(s);
 }

@@ -60,6 +60,7 @@ struct pb_server {
     size_t draining, closing;
     bool closing_hosts, running;
     bool freed, ending, ended;
+    bool stop_was_late; /* handlers still ran when the time of a stop was over */
     struct timer stop_timer;
     atomic_bool stop_asked;
     atomic_int wake_in; /* written to by pb_server_stop(); -1 before it is needed */

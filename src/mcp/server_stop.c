@@ -187,6 +187,7 @@ static void on_stop_timer(void *ctx)
 
     log_warn("%zu handlers still run and %zu transports are not flushed after %d s: closing",
              handlers_running(s), s->draining, MCP_STOP_MS / 1000);
+    s->stop_was_late = handlers_running(s) > 0;
     close_hosts(s);
 }
 

@@ -363,3 +363,58 @@ TEST(the_first_of_two_answers_counts)
                         "\"LLM response: first\"}]");
     finish(&p);
 }
+
+/* A program of the library whose only tool never returns and never looks whether it should. */
+static int never(struct pb_call *call, void *ctx)
+{
+    (void)call;
+    (void)ctx;
+    for (;;)
+        pause();
+    return 0;
+}
+
+static void serve_never(int in, int out)
+{
+    struct pb_server *server = pb_server_new(NULL);
+    const struct pb_tool tool = { .name = "never", .run = never };
+    struct pb_error err;
+
+    if (pb_server_add_tool(server, &tool, &err) < 0 || pb_server_stdio(server, in, out, &err) < 0 ||
+        pb_server_run(server, &err) < 0)
+        _exit(1);
+    pb_server_free(server);
+    _exit(0); /* not exit(): what the handler holds is left behind on purpose */
+}
+
+/* S2-54 S2-74 S2-92 */
+TEST(a_handler_that_never_returns_does_not_hold_up_the_end)
+{
+    enum { MARGIN_MS = 3000 };
+    struct program p;
+    int a[2], b[2], waited = 0;
+
+    CHECK(pipe2(a, O_CLOEXEC) == 0 && pipe2(b, O_CLOEXEC) == 0);
+    p.pid = fork();
+    if (p.pid == 0) {
+        close(a[1]);
+        close(b[0]);
+        serve_never(a[0], b[1]);
+    }
+    close(a[0]);
+    close(b[1]);
+    p.in = a[1];
+    p.out = b[0];
+    say(&p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+            "\"name\":\"never\"}}\n");
+    still_works(&p);
+    close(p.in);
+    CHECK_STR(hear(&p), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
+                        "\"message\":\"Request cancelled\"}}");
+    for (int status; waitpid(p.pid, &status, WNOHANG) == 0; waited += 10) {
+        poll(NULL, 0, 10);
+        if (waited > EXIT_MS + MARGIN_MS)
+            kill(p.pid, SIGKILL);
+    }
+    CHECK(waited <= EXIT_MS + MARGIN_MS);
+}
