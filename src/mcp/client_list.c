@@ -115,7 +115,7 @@ static void on_page(void *ctx, const struct client_reply *reply)
     static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
     AUTO_JSON struct json_doc doc = { 0 };
     struct listing *l = ctx;
-    struct json cursor;
+    struct json cursor = { 0 };
     struct pb_error err;
 
     if (reply->err) {

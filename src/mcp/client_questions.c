@@ -218,6 +218,8 @@ void client_questions_forget(struct client *c, const struct client_call *call)
 
 void client_questions_free(struct client *c)
 {
-    while (!list_empty(&c->questions))
-        question_free(CONTAINER_OF(c->questions.next, struct client_question, link));
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &c->questions)
+        question_free(CONTAINER_OF(pos, struct client_question, link));
 }

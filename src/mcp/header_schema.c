@@ -53,7 +53,7 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 
 static bool is_token(struct span s)
 {

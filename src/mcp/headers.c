@@ -63,7 +63,9 @@ static struct json value_at(const struct header_param *p, struct json arguments)
             return (struct json){ 0 };
         v = json_get_span(v, p->path[i]);
     }
-    return json_is(v, JSON_NULL) ? (struct json){ 0 } : v;
+    if (json_is(v, JSON_NULL))
+        return (struct json){ 0 };
+    return v;
 }
 
 /* The value as the header spells it, before encoding. p == NULL: it has none. */

@@ -291,9 +291,8 @@ static void stream_done(struct exchange *x, const struct pb_error *err)
 
     if (steady)
         x->tries = 0;
-    if (x->status >= 300 && x->status < 500)
-        exchange_end(x);
-    else if (x->status < 300 && !err && x->body != BODY_STREAM)
+    if ((x->status >= 300 && x->status < 500) ||
+        (x->status < 300 && !err && x->body != BODY_STREAM))
         exchange_end(x);
     else if (x->tries < MCP_RECONNECTS_MAX)
         resume_later(x);

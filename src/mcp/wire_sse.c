@@ -241,13 +241,14 @@ static void on_closed(void *ctx)
 static void sse_close(struct wire *wire, loop_fn *fn, void *ctx)
 {
     struct sse_wire *w = of(wire);
+    struct list *pos, *safe;
 
     w->closed = fn;
     w->closed_ctx = ctx;
     w->closing = true;
     end_stream(w);
-    while (!list_empty(&w->posts))
-        post_free(CONTAINER_OF(w->posts.next, struct post, link));
+    LIST_FOREACH(pos, safe, &w->posts)
+        post_free(CONTAINER_OF(pos, struct post, link));
     http_client_close(w->http, on_closed, w);
 }
 
