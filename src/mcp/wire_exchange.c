@@ -207,11 +207,14 @@ static void refused(struct exchange *x)
         exchange_end(x);
 }
 
-/* What the server said about it, or a second; longer and longer when it keeps failing. */
+/* What the server said about it, or a second; longer and longer when it keeps failing. Nobody waits
+ * for the server's own stream, so that no server can make us open it over and over. */
 static void resume_later(struct exchange *x)
 {
     uint64_t wait = x->retry_ms ? x->retry_ms : MCP_RESUME_MS;
 
+    if (x->kind == EX_STREAM && wait < MCP_RESUME_MS)
+        wait = MCP_RESUME_MS;
     for (unsigned i = 0; i < x->tries && wait < MCP_RESUME_MAX_MS; i++)
         wait *= 2;
     timer_start(&x->timer, wait);

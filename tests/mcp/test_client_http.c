@@ -477,6 +477,7 @@ TEST(a_stream_without_event_ids_cannot_be_resumed)
 
 struct own {
     int gets;
+    bool hasty; /* every stream says to come back at once, and ends */
     char ids[256];
 };
 
@@ -494,7 +495,9 @@ static void answer_broken_own(struct web *w, struct http_request *r, const char 
     snprintf(s->ids + strlen(s->ids), sizeof s->ids - strlen(s->ids), "%s ",
              header(r, "Last-Event-ID", room, sizeof room));
     http_begin(r, 200, WEB_SSE);
-    if (s->gets == 1)
+    if (s->hasty)
+        web_write(r, "id: h\nretry: 0\ndata:\n\n");
+    else if (s->gets == 1)
         web_write(r, "id: g1\ndata: "
                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n");
     http_end(r);
@@ -523,6 +526,24 @@ TEST(the_servers_own_stream_is_opened_again_ever_more_slowly_and_given_up)
     }
     CHECK_INT(state.gets, 1 + MCP_RECONNECTS_MAX);
     CHECK(!s.r.closed);
+    site_done(&s);
+}
+
+TEST(a_server_cannot_make_us_open_its_own_stream_over_and_over)
+{
+    struct own state = { .hasty = true };
+    struct site s = { .w.ctx = &state };
+
+    site_open(&s, true, answer_broken_own, NULL);
+    RIG_UNTIL(&s.r, state.gets == 1);
+    for (int n = 1; n <= 10; n++) {
+        settle(&s.r);
+        loop_advance(s.r.loop, MCP_RESUME_MS - 1);
+        settle(&s.r);
+        CHECK_INT(state.gets, n);
+        loop_advance(s.r.loop, 1);
+        RIG_UNTIL(&s.r, state.gets == n + 1);
+    }
     site_done(&s);
 }
 
