@@ -560,6 +560,7 @@ static void answer_hanging(struct web *w, struct http_request *r, const char *me
         http_on_gone(r, web_gone, w); /* not even a head */
 }
 
+/* S0-43 S0-44 */
 TEST(a_cancelled_request_is_told_to_the_server_and_its_stream_closed)
 {
     struct site s = { 0 };
