@@ -142,13 +142,19 @@ static char **make_paths(struct arena *a, const char *command, char **envp)
     }
 }
 
+/* By the kernel's own call: the library's refuses the signals that it keeps for itself, and whoever
+ * was started by posix_spawn() has inherited those as ignored. */
 static void default_signals(void)
 {
-    struct sigaction dfl = { .sa_handler = SIG_DFL };
+    enum { KERNEL_SET_BYTES = 8 };
+    const struct {
+        unsigned long handler, flags, restorer;
+        uint64_t mask;
+    } dfl = { 0 };
     sigset_t none;
 
     for (int s = 1; s < NSIG; s++)
-        sigaction(s, &dfl, NULL); /* refused for SIGKILL, SIGSTOP and libc's own */
+        syscall(SYS_rt_sigaction, s, &dfl, NULL, KERNEL_SET_BYTES); /* not SIGKILL, SIGSTOP */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
