@@ -41,6 +41,23 @@ static void show_progress(void *ctx, double progress, double total, const char *
         fprintf(stderr, "%g %s\n", progress, message ? message : "");
 }
 
+/* To a terminal line by line, without what could move its cursor or change its colours; anywhere
+ * else the bytes as they are. */
+static void print_text(char *text)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        puts(text);
+        return;
+    }
+    for (char *line = text, *end; line; line = end) {
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        text_make_printable(line);
+        puts(line);
+    }
+}
+
 static int print_result(const struct cli *cli, const struct pb_result *result)
 {
     if (cli_option(cli, "json")) {
@@ -48,7 +65,7 @@ static int print_result(const struct cli *cli, const struct pb_result *result)
     } else {
         AUTO_FREE char *text = pb_result_text(result);
 
-        puts(text);
+        print_text(text);
     }
     return pb_result_is_error(result) ? CLI_TOOL_ERROR : CLI_OK;
 }
