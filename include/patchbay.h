@@ -415,6 +415,9 @@ PB_API void pb_question_refuse(struct pb_question *question, int code, const cha
 /* Whatever the server tells: "notifications/message", ".../tools/list_changed", ... */
 typedef void pb_notification_fn(void *ctx, const char *method, const char *params);
 typedef void pb_progress_fn(void *ctx, double progress, double total, const char *message);
+/* The server answered 401 or 403 (`status`): its WWW-Authenticate as it was sent, or NULL. Runs on
+ * the loop, before what it refused fails with PB_E_AUTH. */
+typedef void pb_challenge_fn(void *ctx, int status, const char *challenge);
 /* The connection ended by itself; not called by pb_client_free(). */
 typedef void pb_closed_fn(void *ctx, const struct pb_error *why);
 
@@ -444,6 +447,7 @@ struct pb_client_options {
     void *ctx;
 
     struct pb_loop *loop; /* NULL: the client runs a loop on a thread of its own */
+    pb_challenge_fn *on_challenge;
 };
 #define PB_CLIENT_OPTIONS_INIT                   \
     {                                            \
@@ -467,7 +471,8 @@ PB_API const char *pb_client_protocol(const struct pb_client *client); /* "2025-
 /* JSON text of what the server said about itself: {"serverInfo", "capabilities",
  * "instructions"?, "protocolVersion"}. */
 PB_API const char *pb_client_server(const struct pb_client *client);
-/* After -PB_E_AUTH: the WWW-Authenticate challenge as the server sent it, or NULL. */
+/* After -PB_E_AUTH: the WWW-Authenticate challenge as the server sent it, or NULL. When opening
+ * fails there is no client to ask: use on_challenge. */
 PB_API const char *pb_client_challenge(const struct pb_client *client);
 
 struct pb_request_options {

@@ -10,6 +10,15 @@ static void say_stderr(void *ctx, enum pb_log_level level, const char *line)
     fprintf(stderr, "| %s\n", line);
 }
 
+static void say_challenge(void *ctx, int status, const char *challenge)
+{
+    AUTO_FREE char *text = mem_dup(challenge ? challenge : "nothing that it names");
+
+    (void)ctx;
+    text_make_printable(text);
+    fprintf(stderr, "patchbay: the server answers %d and wants: %s\n", status, text);
+}
+
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)
 {
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
@@ -20,6 +29,7 @@ int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *
     opts.name = "patchbay";
     opts.version = pb_version();
     opts.url = cli_option(cli, "url");
+    opts.on_challenge = say_challenge;
     if (header)
         opts.headers = headers;
     if (cli->command) {

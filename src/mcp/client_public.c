@@ -77,13 +77,33 @@ static void discard(void *p)
     client_dispose(client);
 }
 
+void client_public_refused(struct pb_client *client, const struct pb_error *err)
+{
+    const char *now;
+
+    if (err->code != PB_E_AUTH)
+        return;
+    now = client_challenge(client->core);
+    pthread_mutex_lock(&client->gate->lock);
+    if (now && (!client->challenge || strcmp(now, client->challenge) != 0)) {
+        free(client->challenge_before);
+        client->challenge_before = client->challenge;
+        client->challenge = mem_dup(now);
+    }
+    pthread_mutex_unlock(&client->gate->lock);
+    if (client->on_challenge)
+        client->on_challenge(client->ctx, err->sys, now);
+}
+
 static void on_opened(void *ctx, const struct pb_error *err)
 {
     struct pb_client *client = ctx;
     struct waiter *waiter = TAKE(client->waiter);
     pb_opened_fn *opened = TAKE(client->opened);
 
-    if (!err)
+    if (err)
+        client_public_refused(client, err);
+    else
         keep_facts(client);
     if (waiter)
         waiter_done(waiter, err, err ? NULL : client, discard);
@@ -106,6 +126,7 @@ static struct pb_client *client_new(const struct pb_client_options *o, struct pb
     client->on_notification = o->on_notification;
     client->on_closed = o->on_closed;
     client->on_stderr = o->on_stderr;
+    client->on_challenge = o->on_challenge;
     client->ctx = o->ctx;
     return client;
 }
@@ -322,19 +343,6 @@ void pb_client_free(struct pb_client *client)
 const char *pb_client_protocol(const struct pb_client *client) { return client->protocol; }
 
 const char *pb_client_server(const struct pb_client *client) { return client->server; }
-
-void client_public_keep_challenge(struct pb_client *client)
-{
-    const char *now = client_challenge(client->core);
-
-    pthread_mutex_lock(&client->gate->lock);
-    if (now && (!client->challenge || strcmp(now, client->challenge) != 0)) {
-        free(client->challenge_before);
-        client->challenge_before = client->challenge;
-        client->challenge = mem_dup(now);
-    }
-    pthread_mutex_unlock(&client->gate->lock);
-}
 
 const char *pb_client_challenge(const struct pb_client *client)
 {

@@ -27,6 +27,7 @@ struct pb_client {
     pb_notification_fn *on_notification;
     pb_closed_fn *on_closed;
     pb_log_fn *on_stderr;
+    pb_challenge_fn *on_challenge;
     void *ctx;
 
     struct waiter *waiter; /* of pb_client_open() */
@@ -48,8 +49,8 @@ void client_public_question(void *ctx, struct client_question *q, uint64_t call_
                             struct span method, struct span params);
 /* On the loop: what is still open leads nowhere from now on. */
 void client_public_forget_questions(struct pb_client *client);
-/* On the loop, after a request failed. */
-void client_public_keep_challenge(struct pb_client *client);
+/* On the loop, when something failed: keeps and tells the challenge of a refusal. */
+void client_public_refused(struct pb_client *client, const struct pb_error *err);
 
 struct pb_result {
     char *json; /* terminated */

@@ -47,8 +47,8 @@ static void on_reply(void *ctx, const struct client_reply *reply)
     AUTO_FREE struct op *op = ctx;
     struct pb_result *result = NULL;
 
-    if (reply->err && reply->err->code == PB_E_AUTH && op->client->core)
-        client_public_keep_challenge(op->client);
+    if (reply->err && op->client->core)
+        client_public_refused(op->client, reply->err);
     if (!reply->err)
         result = result_new(reply->result);
     if (op->waiter) {
