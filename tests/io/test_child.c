@@ -125,14 +125,17 @@ static bool is_dead(pid_t pid)
 {
     char path[64], text[256] = "";
     const char *state;
+    ssize_t n;
     int fd;
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return true;
-    CHECK(read(fd, text, sizeof text - 1) >= 0);
+    n = read(fd, text, sizeof text - 1);
     close(fd);
+    if (n <= 0)
+        return true; /* reaped since it was opened */
     state = strrchr(text, ')');
     return !state || state[2] == 'Z' || state[2] == 'X';
 }
