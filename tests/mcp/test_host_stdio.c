@@ -142,6 +142,7 @@ TEST(the_limit_can_be_set)
     kit_close(&k);
 }
 
+/* S2-53 */
 TEST(ten_thousand_requests_in_one_go_are_all_answered_in_order)
 {
     AUTO_BUF struct buf all = { 0 };

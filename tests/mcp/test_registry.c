@@ -490,6 +490,7 @@ static void add_resources(struct talk *t)
     CHECK_INT(pb_server_add_template(t->server, &item, NULL), 0);
 }
 
+/* S2-99 */
 TEST(resources_are_listed_and_read)
 {
     struct talk t;
