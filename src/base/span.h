@@ -37,10 +37,7 @@ static inline bool span_starts(struct span a, const char *prefix)
 }
 
 /* Behind the last byte. An empty span may hold NULL, to which C lets nothing be added. */
-static inline const char *span_end(struct span a)
-{
-    return a.n ? a.p + a.n : a.p;
-}
+static inline const char *span_end(struct span a) { return a.n ? a.p + a.n : a.p; }
 
 /* The span without its first n bytes. */
 static inline struct span span_from(struct span a, size_t n)
