@@ -249,63 +249,51 @@ static struct registry *registry_of(struct pb_server *server, struct pb_error *e
     return reg;
 }
 
-int pb_server_add_tool(struct pb_server *server, const struct pb_tool *tool, struct pb_error *err)
+static int take_item(struct pb_server *server, struct item *take, struct pb_error *err)
 {
     struct registry *reg = registry_of(server, err);
-    struct item *i;
-    int rc;
 
-    if (!reg)
+    if (!reg) {
+        item_unref(take);
         return -PB_E_UNSUPPORTED;
-    rc = item_of_tool(&i, tool, err);
-    if (rc == 0)
-        registry_add(reg, i);
-    return rc;
+    }
+    registry_add(reg, take);
+    return 0;
+}
+
+int pb_server_add_tool(struct pb_server *server, const struct pb_tool *tool, struct pb_error *err)
+{
+    struct item *i;
+    int rc = item_of_tool(&i, tool, err);
+
+    return rc < 0 ? rc : take_item(server, i, err);
 }
 
 int pb_server_add_resource(struct pb_server *server, const struct pb_resource *resource,
                            struct pb_error *err)
 {
-    struct registry *reg = registry_of(server, err);
     struct item *i;
-    int rc;
+    int rc = item_of_resource(&i, resource, false, err);
 
-    if (!reg)
-        return -PB_E_UNSUPPORTED;
-    rc = item_of_resource(&i, resource, false, err);
-    if (rc == 0)
-        registry_add(reg, i);
-    return rc;
+    return rc < 0 ? rc : take_item(server, i, err);
 }
 
 int pb_server_add_template(struct pb_server *server, const struct pb_resource *template_,
                            struct pb_error *err)
 {
-    struct registry *reg = registry_of(server, err);
     struct item *i;
-    int rc;
+    int rc = item_of_resource(&i, template_, true, err);
 
-    if (!reg)
-        return -PB_E_UNSUPPORTED;
-    rc = item_of_resource(&i, template_, true, err);
-    if (rc == 0)
-        registry_add(reg, i);
-    return rc;
+    return rc < 0 ? rc : take_item(server, i, err);
 }
 
 int pb_server_add_prompt(struct pb_server *server, const struct pb_prompt *prompt,
                          struct pb_error *err)
 {
-    struct registry *reg = registry_of(server, err);
     struct item *i;
-    int rc;
+    int rc = item_of_prompt(&i, prompt, err);
 
-    if (!reg)
-        return -PB_E_UNSUPPORTED;
-    rc = item_of_prompt(&i, prompt, err);
-    if (rc == 0)
-        registry_add(reg, i);
-    return rc;
+    return rc < 0 ? rc : take_item(server, i, err);
 }
 
 int pb_server_remove_tool(struct pb_server *server, const char *name, struct pb_error *err)
