@@ -44,12 +44,10 @@ static const char *script(const char *name)
     return path;
 }
 
-#define NEED_NODE()                                                               \
-    do {                                                                          \
-        if (!node()) {                                                            \
-            printf("# skipped: run tools/interop-deps to install the servers\n"); \
-            return;                                                               \
-        }                                                                         \
+#define NEED_NODE()                                                    \
+    do {                                                               \
+        if (!node())                                                   \
+            TAP_SKIP("run tools/interop-deps to install the servers"); \
     } while (0)
 
 /* ---- what the server tells and asks ---- */

@@ -422,7 +422,7 @@ TEST(a_server_that_cannot_prove_its_name_is_refused)
     };
 
     if (!have_openssl())
-        return;
+        TAP_SKIP("install the package openssl to test TLS");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tls t;
         struct result r = { 0 };
