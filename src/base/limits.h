@@ -134,4 +134,33 @@ enum {
     MCP_CLIENT_QUEUE_BYTES = 67108864, /* waiting for a server that does not read */
     MCP_CLIENT_ROUNDS_MAX = 10,        /* input_required answers to one request */
     MCP_ROUND_PAUSE_MS = 250,          /* before a round that has nothing to answer */
+
+    /* hub */
+    HUB_NAME_MAX = 64,             /* a server's name */
+    HUB_SERVERS_MAX = 10000,       /* servers of one hub */
+    HUB_STOP_MS = 10000,           /* a whole stop */
+    HUB_WAITING_MAX = 10000,       /* calls that wait for a server to come up */
+    SPEC_TIMEOUT_MS = 30000,       /* tool calls of a server that says nothing about it */
+    SPEC_IDLE_MS = 1800000,        /* a lazy server is stopped after this */
+    SPEC_WORDS_MAX = 1024,         /* arguments, variables, headers or globs of one server */
+    CONFIG_BYTES_MAX = 16777216,   /* one config file */
+    CONFIG_VALUE_MAX = 65536,      /* one value after its variables are filled in */
+    LINK_LOG_MAX = 1000,           /* entries kept per server; S0-52 */
+    LINK_LOG_LINE_MAX = 4096,      /* of one entry */
+    LINK_CALLS_MAX = 10000,        /* of one server, without an answer */
+    LINK_QUEUE_MAX = 10000,        /* calls that wait because of max_calls */
+    LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
+    CATALOG_ITEMS_MAX = 100000,    /* of one kind */
+    CATALOG_BYTES_MAX = 268435456, /* their texts */
+    CATALOG_SEEN_MAX = 4096,       /* URIs that results mentioned */
+    WIRE_NAME_MAX = 64,            /* an outward tool name */
+    FILTER_DEPTH_MAX = 32,
+    FILTER_NODES_MAX = 10000,
+    VIEW_CALLS_MAX = 10000, /* active calls shown */
+    VIEW_ALERTS_MAX = 1000,
+    WATCH_SETTLE_MS = 100,   /* several changes of a file are one */
+    RELAY_PARKED_MAX = 1024, /* calls that wait for a client to come back */
+    RELAY_ROUNDS_MAX = 8,    /* input_required answers to one call of a legacy client */
+    ATTACH_LINE_MAX = 4096,  /* the first line on the unix socket */
+    ATTACH_MS = 5000,        /* the time for it */
 };

@@ -50,6 +50,8 @@ void peer_close(struct peer *p)
     while (!list_empty(&p->requests))
         request_cancel(CONTAINER_OF(p->requests.next, struct request, in_peer), CANCEL_GONE);
     subscriptions_forget(p);
+    if (p->server->provider->left)
+        p->server->provider->left(p->server->provider_ctx, p);
     list_remove(&p->in_server);
     loop_free_later(p->server->loop, p, peer_free);
 }

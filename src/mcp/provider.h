@@ -20,6 +20,8 @@ struct provider {
     void (*watch)(void *ctx, struct span uri, bool on);
     /* A notification of a client that the peer did not use up itself. May be NULL. */
     void (*notified)(void *ctx, struct peer *p, const struct rpc *message);
+    /* This client is gone for good: its session ended or its connection closed. May be NULL. */
+    void (*left)(void *ctx, struct peer *p);
     /* How many handlers still run, also ones whose request has ended: a stop gives them
      * MCP_STOP_MS. Call server_settled() when it falls to 0. May be NULL. */
     size_t (*running)(void *ctx);

@@ -1,0 +1,26 @@
+/* control.h - methods beside MCP's by which a command line rules a hub: only on hosts whose scope
+ * has `control`. One table; names begin with "patchbay/". */
+#pragma once
+#include "host.h"
+
+/* True: r was one of them and is being answered. */
+bool control_handle(struct hosts *s, struct request *r);
+/* The facts that patchbay/status tells. */
+struct control_facts {
+    const char *home, *socket, *url;
+    const char *const *files; /* config files; NULL-ended */
+    int64_t started_at;
+    /* Reads the config again and applies it; NULL: not possible. */
+    void (*reload)(void *ctx);
+    /* Ends the daemon. */
+    void (*stop)(void *ctx);
+    void *ctx;
+};
+void control_set_facts(struct hosts *s, const struct control_facts *f);
+
+struct control_method {
+    const char *name, *params, *help;
+    void (*run)(struct hosts *s, struct request *r);
+};
+/* Sorted, ended by name NULL; for documents. */
+extern const struct control_method control_methods[];

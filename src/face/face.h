@@ -1,0 +1,6 @@
+/* face.h - the door of the room `face`: how the hub is reached from outside. */
+#pragma once
+#include "attach.h"
+#include "control.h"
+#include "host.h"
+#include "serve.h"

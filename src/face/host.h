@@ -1,0 +1,46 @@
+/* host.h - the hub as an MCP server. One host for each thing that can be asked for (everything, one
+ * server unprefixed, a mode), made when first wanted; all of one set share the hub and the parked
+ * calls. A host is a pb_server whose provider answers out of the catalog and relays calls. */
+#pragma once
+#include "hub/hub.h"
+
+/* Groups of built-ins (C37); `expose` is a mask of them. */
+enum host_group {
+    HOST_CATALOG = 1,  /* the tools of the servers themselves */
+    HOST_EXTERNAL = 2, /* external_list_servers and its kin */
+    HOST_BUILTIN = 4,  /* file, terminal, memory ... tools */
+    HOST_BREAKPOINT = 8,
+};
+/* "catalog,external" -> mask. */
+MUST_CHECK int host_parse_expose(const char *text, unsigned *out, struct pb_error *err);
+
+struct host_options {
+    struct hub *hub;            /* NULL: there is no client manager (T126) */
+    unsigned expose;            /* 0: HOST_CATALOG | HOST_BUILTIN */
+    const char *name, *version; /* NULL: Patchbay and its version */
+    size_t max_request_bytes;   /* 0: REQUEST_BYTES_MAX */
+};
+
+struct hosts;
+struct host;
+
+struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts);
+/* Stops every host's server; frees when they have ended, then runs fn (may be NULL). */
+void hosts_close(struct hosts *s, loop_fn *fn, void *ctx);
+
+/* What is asked for; at most one of the two. `expose` 0: the set's. */
+struct host_scope {
+    const char *server, *mode;
+    unsigned expose;
+    bool control; /* also the patchbay/… methods of control.h */
+};
+/* Borrowed from the set. -PB_E_NOT_FOUND with FAULT_NO_SERVER or the names of the modes there are.
+ */
+MUST_CHECK int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out,
+                         struct pb_error *err);
+struct pb_server *host_server(struct host *h);
+struct hub *hosts_hub(const struct hosts *s);
+
+/* Who asks, as call_spec.caller wants it: one key per stdio client, session or attached program; of
+ * stateless clients one per principal and client name. */
+void host_caller(const struct request *r, struct buf *out);

@@ -1,0 +1,18 @@
+/* serve.h - the hub over HTTP: one listener, the guard in front of every route, and behind it
+ * /mcp, /mcp/<server>, /mcp/mode/<mode>, /sse and /mcp/sse with their message paths, /health. */
+#pragma once
+#include "host.h"
+
+struct serve;
+
+struct serve_options {
+    const char *host; /* NULL: 127.0.0.1 */
+    int port;         /* 0: any free one */
+    const char *token;
+    const char *allowed_hosts, *allowed_origins;
+};
+MUST_CHECK int serve_start(struct serve **out, struct hosts *hosts, const struct serve_options *o,
+                           struct pb_error *err);
+int serve_port(const struct serve *s);
+/* Answers what it is answering, up to MCP_FLUSH_MS; then closes, frees, runs fn (may be NULL). */
+void serve_close(struct serve *s, loop_fn *fn, void *ctx);

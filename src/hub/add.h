@@ -1,0 +1,28 @@
+/* add.h - "patchbay add": what people type to name a new server, made into a spec.
+ *
+ *     add NAME -- COMMAND ARG...           add NAME COMMAND ARG...       add NAME URL
+ *     add "npx -y @scope/pkg"              add @scope/pkg                add https://host/mcp
+ *     add "docker run image"
+ *
+ * with -t/--transport, -e/--env K=V, -H/--header "N: v", -s/--scope as `claude mcp add` has them.
+ */
+#pragma once
+#include "spec.h"
+
+struct add_request {
+    const char *const *words;   /* before "--", NULL-ended */
+    const char *const *command; /* after "--", or NULL */
+    const char *name;           /* --name, or NULL */
+    const char *transport;      /* or NULL */
+    const char *const *env;     /* "K=V", NULL-ended, may be NULL */
+    const char *const *headers;
+    const char *cwd;
+    bool lazy;
+};
+
+/* The spec, its name and its kind of login found out; -PB_E_INVALID says what is wrong and what
+ * would be right. S1-73..76, S1-84. */
+MUST_CHECK int add_parse(struct spec **out, const struct add_request *r, struct pb_error *err);
+
+/* S1's parse_mcp_url: only the one-text forms. */
+MUST_CHECK int add_parse_text(struct spec **out, const char *text, struct pb_error *err);

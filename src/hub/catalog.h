@@ -1,0 +1,91 @@
+/* catalog.h - everything that can be called, read or used as a prompt, of all servers and
+ * built-ins, under canonical ids; and the names under which each endpoint shows it. No I/O; loop
+ * thread.
+ *
+ * Canonical id: "server/tool". Outward: "server__tool", only [A-Za-z0-9_-], at most 64 characters;
+ * longer or colliding names get a hash suffix; a table maps back, and the same item always gets the
+ * same name. Built-ins have no prefix and come first, in the order in which they were added;
+ * then external items sorted by canonical id.
+ *
+ * Resource URIs go out as they are, unless a server that comes earlier in the order lists the same
+ * URI: then as "patchbay://SERVER/ORIGINAL" (percent-encoded where needed), a form that is always
+ * understood. Texts of items stay the bytes they were but for the name or URI. */
+#pragma once
+#include "filter.h"
+#include "link.h"
+
+struct catalog;
+struct entry;
+
+/* What one endpoint shows. */
+struct scope {
+    const char *server;          /* this one only, with its own names; NULL: all */
+    const struct filter *filter; /* NULL: everything; tools only */
+    bool no_external;            /* built-ins only */
+    unsigned builtins;           /* bit mask of groups that are shown; 0: none */
+};
+
+struct entry {
+    enum list_kind kind;
+    const char *server; /* NULL: a built-in */
+    struct span name;   /* its own name, or URI, or URI template */
+    struct span id;     /* "server/name" */
+    struct span wire;   /* outward name or URI, in scopes without `server` */
+    struct span text;   /* the item as the server wrote it */
+    unsigned group;     /* built-ins: bit */
+    bool enabled;       /* not switched off by the spec's lists */
+};
+
+struct catalog *catalog_new(void);
+void catalog_free(struct catalog *c);
+
+/* Replaces what a server lists; `array` is copied. Items without a good name are left out, with a
+ * warning. Returns whether anything changed. -PB_E_LIMIT past CATALOG_ITEMS_MAX. */
+int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
+                bool *changed, struct pb_error *err);
+/* The spec's tool lists changed. */
+bool catalog_respec(struct catalog *c, const struct spec *spec);
+/* Takes all of a server out. Returns whether there was anything. */
+bool catalog_drop(struct catalog *c, const char *server);
+/* A built-in of ours: `text` is a tool, prompt… object. Replaces one of the same name. */
+void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
+
+/* Grows with every change, per kind. */
+uint64_t catalog_version(const struct catalog *c, enum list_kind kind);
+size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind);
+
+/* All entries of a kind, in order. Borrowed until the next change. */
+size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out);
+bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e);
+
+/* A name as a caller wrote it, tried in the order of C1: outward name, canonical "server/tool",
+ * "server.tool", "server:tool"; in a scope of one server its own name first. Filtered and disabled
+ * ones are not found. NULL: err says FAULT_NO_SERVER or FAULT_NO_TOOL, and which names are like it.
+ */
+const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
+                                 enum list_kind kind, struct span name, struct pb_error *err);
+
+/* Where a URI belongs: listed, "patchbay://…", a template that it fits, or one that a server
+ * mentioned in a result. *uri is what the server knows it as, in the arena when it was decoded. */
+struct uri_route {
+    const char *server; /* NULL: nobody knows it */
+    struct span uri;
+    const struct entry *entry; /* listed or template; may be NULL */
+};
+struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
+                               struct arena *a);
+/* How a server's URI is written for the clients of this scope. Lies in the arena or is `uri`. */
+struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
+                            struct span uri, struct arena *a);
+/* A server's result named this URI: kept (the last CATALOG_SEEN_MAX) to route reads of it. */
+void catalog_note_uri(struct catalog *c, const char *server, struct span uri);
+
+/* The array's text of a list for a scope, made once per version and shared. Unreference it. */
+struct blob *catalog_render(struct catalog *c, const struct scope *s, enum list_kind kind);
+/* The input schema of a tool entry, as written; empty if it has none. */
+struct span entry_schema(const struct entry *e);
+/* The description, decoded; "" if there is none. */
+struct span entry_description(const struct entry *e, struct arena *a);
+
+/* "server__tool" for one pair, without looking at collisions. */
+void wire_name(struct buf *out, struct span server, struct span tool);

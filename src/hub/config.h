@@ -1,0 +1,73 @@
+/* config.h - the files that name servers, modes and settings, and the flags that add to them.
+ *
+ * One loader for four shapes: {"servers":{}} (strict), {"mcpServers":{}}, {"mcp_servers":{}} and
+ * {"mcps":[]}; one file may hold several. Later files win over earlier ones, inline servers over
+ * all files. Errors read "FILE:LINE: KEY: what was expected". */
+#pragma once
+#include "mode.h"
+#include "spec.h"
+
+enum config_shape {
+    CONFIG_SERVERS = 1, /* bits: a file may hold several */
+    CONFIG_MCP_SERVERS = 2,
+    CONFIG_MCP_SERVERS_SNAKE = 4,
+    CONFIG_MCPS = 8,
+};
+
+struct config_file {
+    char *path;
+    unsigned shapes;
+    bool missing; /* looked for, not there, and that is fine */
+};
+
+struct config {
+    struct map specs;          /* name -> struct spec; order of first mention */
+    struct mode_set *modes;    /* predefined and configured ones */
+    struct config_file *files; /* all that were looked at, for watching */
+    size_t n_files;
+    char **warnings; /* such as a variable that is not set */
+    size_t n_warnings;
+};
+
+/* What the command line said. */
+struct config_request {
+    const char *home;           /* NULL: config_home() */
+    const char *const *files;   /* --config, in order, NULL-ended; must exist; may be NULL */
+    bool clients;               /* --mcp-clients: the default mcp_clients.json, if it exists */
+    const char *clients_file;   /* --mcp-clients-config PATH: must exist; or NULL */
+    const char *const *inlines; /* --mcp-client "name:value"; NULL-ended; may be NULL */
+    bool no_home;               /* do not read config.json of the home directory */
+    /* Variables are looked up here; NULL: the process's environment. */
+    const char *(*env)(void *ctx, const char *name);
+    void *env_ctx;
+};
+
+/* Without --config, config.json of the home directory is read if it exists; with --config it is
+ * not. Reads files: not on the loop's thread. -PB_E_NOT_FOUND: a file that must exist does not;
+ * -PB_E_INVALID: the first thing that is wrong. */
+MUST_CHECK int config_load(struct config **out, const struct config_request *r,
+                           struct pb_error *err);
+void config_free(struct config *c);
+AUTO_DEFINE(config, config_free)
+
+/* One file's text; `path` is for messages. Adds to c; entries there already are replaced. */
+MUST_CHECK int config_parse(struct config *c, const char *path, struct span text,
+                            const struct config_request *r, struct pb_error *err);
+struct config *config_new(void);
+/* One entry {"command":…}; `strict` as in "servers". */
+MUST_CHECK int spec_parse(struct spec **out, const char *name, struct span entry, bool strict,
+                          const struct config_request *r, struct pb_error *err);
+/* "name:value". S4-33, T86 to T92. */
+MUST_CHECK int config_inline(struct spec **out, const char *text, struct pb_error *err);
+
+/* ${VAR}, ${VAR:-x}, ${env:X}; $$ is not special and bare $VAR is left alone. A variable that is
+ * not set stays as written and is a warning. */
+void config_expand(struct buf *out, struct span text, const struct config_request *r,
+                   struct config *warn);
+
+/* Terminated, owned by the caller. */
+char *config_home(const struct config_request *r);         /* C11 */
+char *config_clients_path(const struct config_request *r); /* S4-21, T81 to T83, S4-242 */
+char *
+config_runtime_dir(const struct config_request *r); /* $XDG_RUNTIME_DIR/patchbay, else HOME/run */
+char *config_cache_dir(const struct config_request *r); /* HOME/cache or $XDG_CACHE_HOME/patchbay */

@@ -1,0 +1,20 @@
+/* config_edit.h - changing config.json of the home directory: one member is put in, replaced or
+ * taken out, and every other byte of the file stays as it was. Written to a new file, 0600, that
+ * takes the old one's place. Blocking: not on the loop's thread. */
+#pragma once
+#include "config.h"
+
+/* `entry` is the JSON object of a server under "mcpServers". Makes file and directories (0700) when
+ * they are missing. */
+MUST_CHECK int config_save_server(const char *path, const char *name, struct span entry,
+                                  struct pb_error *err);
+/* -PB_E_NOT_FOUND says in which other file it is, if it is known. Looks in every shape. */
+MUST_CHECK int config_remove_server(const char *path, const char *name, struct pb_error *err);
+/* Sets one member of a server's entry, in whichever shape it is; `value` empty: takes it out. */
+MUST_CHECK int config_set_member(const char *path, const char *name, const char *member,
+                                 struct span value, struct pb_error *err);
+/* The same for a member of "modes", and for a setting at the top. */
+MUST_CHECK int config_save_mode(const char *path, const char *id, struct span mode,
+                                struct pb_error *err);
+MUST_CHECK int config_set_top(const char *path, const char *member, struct span value,
+                              struct pb_error *err);

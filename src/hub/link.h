@@ -1,0 +1,165 @@
+/* link.h - the live connection to one server: its state machine, its client, its pending calls and
+ * its log. A link does what it is told; when to try again is the hub's business. Loop thread.
+ *
+ *     disabled <-> idle -> connecting -> [authenticating] -> connected
+ *                            |   ^                              |
+ *                          error |                       disconnected
+ *                            +-> reconnecting <-----------------+        error -> failed
+ *
+ * The table in link_state.c is the truth. A transition that it does not know is refused: logged,
+ * and nothing changes. Every one made is logged ("State: idle → connecting") and is an event. */
+#pragma once
+#include "event.h"
+#include "fault.h"
+
+struct link;
+struct link_question;
+
+enum list_kind { LIST_TOOLS, LIST_RESOURCES, LIST_TEMPLATES, LIST_PROMPTS, LIST_KINDS };
+const char *list_kind_name(enum list_kind k); /* "tools", "resources", "resourceTemplates", ... */
+
+/* Makes the client of a link. Tests put in-memory servers here. `caller` is "" for the shared
+ * client, else the key of the caller whose own instance it is to be. */
+typedef int link_open_fn(void *ctx, struct client **out, struct pb_loop *loop,
+                         const struct spec *spec, const char *caller,
+                         const struct client_events *events, void *events_ctx,
+                         struct pb_error *err);
+/* The real one: from the spec; ctx is a struct link_options. */
+link_open_fn link_open_client;
+
+struct link_options {
+    struct pb_loop *loop;
+    link_open_fn *open; /* NULL: link_open_client */
+    void *open_ctx;
+    uint64_t connect_ms;    /* spawn or dial, handshake and lists together */
+    uint64_t call_ms;       /* for calls and specs that say nothing */
+    const char *marker;     /* put into the environment of children, "NAME=value"; may be NULL */
+    bool refresh_on_change; /* list_changed makes it list again */
+
+    hub_event_fn *event;
+    /* What the server lists, one array's text, before the state becomes connected and again after
+     * changes. Empty: the server does not have such a list. */
+    void (*listed)(void *ctx, struct link *l, enum list_kind kind, struct span array);
+    void (*resource_updated)(void *ctx, struct link *l, struct span uri);
+    /* A log message of the server that belongs to no call in particular. */
+    void (*message)(void *ctx, struct link *l, struct span params);
+    /* A question that belongs to no call that can answer it: roots/list after the handshake.
+     * True: taken, and link_answer() or link_refuse() follows. May be NULL. */
+    bool (*question)(void *ctx, struct link *l, struct link_question *q, struct span method,
+                     struct span params);
+    void *ctx;
+};
+
+struct link *link_new(const struct link_options *opts, struct spec *spec);
+/* Ends everything as link_disconnect() does, pending calls with `why`; frees; fn (may be NULL) when
+ * the processes are gone. */
+void link_close(struct link *l, enum call_cancel why, loop_fn *fn, void *ctx);
+
+/* From idle, disconnected, error, failed or reconnecting; else "Cannot connect from state: X" is
+ * logged and -PB_E_BUSY returned. `retries`: attempts that went before, told when this one fails.
+ * Failure of the attempt is an event (state error), not a return value. */
+int link_connect(struct link *l, unsigned retries, struct pb_error *err);
+/* Ends a running attempt: idle. */
+void link_cancel_connect(struct link *l);
+/* From every state; ends in disconnected (C20), pending calls fail as CALL_DISCONNECTED. The client
+ * closes in the background: link_settled() tells when nothing is left of it. */
+void link_disconnect(struct link *l);
+/* A stopped lazy server: like link_disconnect(), but ends in idle. */
+void link_rest(struct link *l);
+void link_mark_reconnecting(struct link *l, unsigned attempt, unsigned max, int64_t next_retry_at);
+void link_give_up(struct link *l); /* error, disconnected -> failed */
+void link_set_enabled(struct link *l, bool on);
+/* Takes a spec that needs no new connection (spec_same_link()). */
+void link_set_spec(struct link *l, struct spec *spec);
+bool link_settled(const struct link *l);
+
+/* A question of the server while it works on a call. */
+struct link_question;
+void link_answer(struct link_question *q, struct span result);
+void link_refuse(struct link_question *q, int code, const char *message);
+
+struct call_spec {
+    const char *server;  /* for hub_call(); link_call() ignores it */
+    const char *method;  /* "tools/call", "resources/read", "prompts/get", "completion/complete" */
+    struct span params;  /* JSON object, names as the server knows them; copied */
+    struct span subject; /* tool name or URI, for events, logs and messages; copied */
+    uint64_t timeout_ms; /* 0: the spec's */
+    /* Who asks: calls with the same key come from the same client. Decides the instance of a
+     * per_client server, and who may be asked. "" is nobody in particular. Copied. */
+    const char *caller;
+    bool wants_progress, wants_log;
+    enum pb_log_level log_level;
+    bool raw_rounds;  /* input_required results are given to `reply` as they are */
+    const char *caps; /* JSON of what the caller can be asked; NULL: nothing. Copied */
+
+    void (*progress)(void *ctx, struct span params); /* raw params; may be NULL */
+    void (*log)(void *ctx, struct span params);      /* may be NULL */
+    /* A legacy server asks. Must be answered once, before the call ends or never. NULL: refused. */
+    void (*question)(void *ctx, struct link_question *q, struct span method, struct span params);
+    /* The call has ended and its questions must not be answered any more; before `reply`. */
+    client_reply_fn *reply; /* exactly once, never inside link_call() */
+    void *ctx;
+};
+
+/* -PB_E_CLOSED with FAULT_NOT_CONNECTED, -PB_E_LIMIT with FAULT_BUSY. Errors in `reply`:
+ * FAULT_TIMEOUT
+ * ("Tool 'x' on server 'y' timed out after 30s"), FAULT_CANCELLED, FAULT_NOT_CONNECTED when the
+ * server went away (with its last stderr lines), PB_E_REMOTE. Past spec->max_calls calls wait in
+ * line, at most LINK_QUEUE_MAX; their time runs. */
+MUST_CHECK int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id,
+                         struct pb_error *err);
+/* The reply follows, FAULT_CANCELLED or FAULT_TIMEOUT. False: there is no such call. Tells the
+ * server (S0-45). The clock of a call stops while it is `paused`: a person is being asked. */
+bool link_cancel(struct link *l, uint64_t id, enum call_cancel why);
+bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why);
+void link_pause(struct link *l, uint64_t id, bool paused);
+/* The client with this key is gone: its instance of a per_client server is stopped. */
+void link_caller_left(struct link *l, const char *caller);
+
+MUST_CHECK int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ctx,
+                         struct pb_error *err);
+/* Lists again; `listed` follows for what changed. */
+void link_refresh(struct link *l, enum list_kind kind);
+/* Counted: the first starts, the last ends it; kept through reconnects. */
+void link_subscribe(struct link *l, struct span uri, bool on);
+/* Tells legacy servers that roots have changed. */
+void link_roots_changed(struct link *l);
+
+const struct spec *link_spec(const struct link *l);
+const char *link_name(const struct link *l);
+void *link_owner_data(const struct link *l);
+void link_set_owner_data(struct link *l, void *p);
+enum link_state link_state(const struct link *l);
+void link_status(const struct link *l, struct link_status *out); /* borrowed */
+
+struct link_facts {
+    enum era era;
+    const char *protocol;                                /* "2025-11-25"; NULL before a handshake */
+    struct span server_info, capabilities, instructions; /* JSON or empty; the last known */
+    pid_t pid;
+    size_t in_flight, queued, instances;
+    uint64_t calls, failures;           /* so far */
+    int64_t connected_at, last_used_at; /* wall clock ms; 0: never */
+    double latency_ms;                  /* of answers, a moving average; 0: none yet */
+    double connect_took_ms;             /* the last handshake with lists */
+    bool crashed; /* the last loss was the end of a child that had been connected */
+};
+void link_facts(const struct link *l, struct link_facts *out);
+bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
+
+/* The log: at most LINK_LOG_MAX entries, oldest first. */
+void link_log(struct link *l, enum pb_log_level level, const char *fmt, ...) PRINTF(3, 4);
+size_t link_log_count(const struct link *l);
+const struct log_entry *link_log_at(const struct link *l, size_t i);
+void link_last_words(const struct link *l, struct buf *out);
+
+/* Calls under way, oldest first. */
+struct call_view {
+    uint64_t id;
+    const char *uuid;
+    struct span subject;
+    const char *method, *caller;
+    int64_t started_at;
+};
+void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct call_view *c),
+                    void *ctx);
