@@ -14,13 +14,14 @@ enum cli_exit {
     CLI_TOOL_ERROR = 5,  /* the tool ran and failed */
 };
 
-enum { CLI_OPTIONS_MAX = 16 };
+enum { CLI_OPTIONS_MAX = 32 };
 
 struct option_spec {
     char letter;      /* 0: only the long name */
     const char *name; /* ends the list when NULL */
     const char *arg;  /* what the value is called in the help; NULL: a flag */
     const char *help;
+    bool many; /* may be given again and again: cli_option_list() */
 };
 
 struct cli;
@@ -31,6 +32,9 @@ struct verb {
     int min, max;       /* arguments before "--"; max < 0: any number */
     bool takes_command; /* "-- COMMAND ARG..." names a server to start */
     const struct option_spec *options;
+    /* Asked after each argument: is what follows (`rest`) no option of ours any more, because it
+     * belongs to a command that the arguments name? NULL: options may stand anywhere. */
+    bool (*ends_options)(const struct cli *cli, char *const *rest);
     int (*run)(struct cli *cli);
 };
 
@@ -40,6 +44,8 @@ struct cli {
     int n_args;
     char **command;                      /* after "--"; NULL-ended; NULL if there was none */
     const char *values[CLI_OPTIONS_MAX]; /* by place in verb->options; "" for a flag that is set */
+    const char **lists[CLI_OPTIONS_MAX]; /* the same for options that may be repeated */
+    struct arena arena;
 };
 
 /* Sorted by name, ended by NULL. */
@@ -47,18 +53,20 @@ extern const struct verb *const cli_verbs[];
 extern const struct verb verb_call, verb_completion, verb_help, verb_man, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
-/* NULL when not given. */
+/* NULL when not given; the last when given several times. */
 const char *cli_option(const struct cli *cli, const char *name);
+/* Everything that was given, in order, NULL-ended; NULL when nothing was. */
+const char *const *cli_option_list(const struct cli *cli, const char *name);
 /* "patchbay: what" on stderr, and the exit code that belongs to the error. */
 int cli_fail(const struct pb_error *err);
 int cli_usage(const struct verb *verb, const char *fmt, ...) PRINTF(2, 3);
 
 /* Connects to what --url or "-- COMMAND" names. The options every such verb has: */
-#define CLI_SERVER_OPTIONS                                                         \
-    { 'u', "url", "URL", "the server to talk to (Streamable HTTP or SSE)" },       \
-        { 'H', "header", "LINE", "a header for that server, as \"Name: value\"" }, \
-    {                                                                              \
-        0, "era", "ERA", "legacy or modern; found out by asking when left out"     \
+#define CLI_SERVER_OPTIONS                                                               \
+    { 'u', "url", "URL", "the server to talk to (Streamable HTTP or SSE)" },             \
+        { 'H', "header", "LINE", "a header for that server, as \"Name: value\"", true }, \
+    {                                                                                    \
+        0, "era", "ERA", "legacy or modern; found out by asking when left out"           \
     }
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err);
 bool cli_has_server(const struct cli *cli);

@@ -43,14 +43,28 @@ int cli_usage(const struct verb *verb, const char *fmt, ...)
     return CLI_USAGE;
 }
 
-const char *cli_option(const struct cli *cli, const char *name)
+static int option_place(const struct verb *verb, const char *name)
 {
-    const struct option_spec *o = cli->verb->options;
+    const struct option_spec *o = verb->options;
 
     for (int i = 0; o && o[i].name; i++)
         if (strcmp(o[i].name, name) == 0)
-            return cli->values[i];
-    return NULL;
+            return i;
+    return -1;
+}
+
+const char *cli_option(const struct cli *cli, const char *name)
+{
+    int i = option_place(cli->verb, name);
+
+    return i < 0 ? NULL : cli->values[i];
+}
+
+const char *const *cli_option_list(const struct cli *cli, const char *name)
+{
+    int i = option_place(cli->verb, name);
+
+    return i < 0 ? NULL : cli->lists[i];
 }
 
 static int find_option(const struct verb *verb, const char *word, const char **value)
@@ -70,6 +84,25 @@ static int find_option(const struct verb *verb, const char *word, const char **v
     return -1;
 }
 
+static void keep_value(struct cli *cli, int which, const char *value, char *const *rest)
+{
+    const char **list = cli->lists[which];
+    size_t n = 0;
+
+    cli->values[which] = value;
+    if (!cli->verb->options[which].many)
+        return;
+    if (!list) {
+        while (rest[n])
+            n++;
+        /* at most every word from here on is one more of these */
+        list = cli->lists[which] = arena_alloc(&cli->arena, (n + 2) * sizeof *list);
+    }
+    while (*list)
+        list++;
+    *list = value;
+}
+
 /* Takes the option at argv[*i], moving past its value. */
 static int take_option(struct cli *cli, char **argv, int *i)
 {
@@ -87,25 +120,38 @@ static int take_option(struct cli *cli, char **argv, int *i)
             return cli_usage(cli->verb, "--%s needs a value: %s", o->name, o->arg);
         value = argv[++*i];
     }
-    cli->values[which] = value ? value : "";
+    keep_value(cli, which, value ? value : "", argv + *i);
     return CLI_OK;
 }
 
-static int parse(struct cli *cli, char **argv)
+static bool is_help(const char *word)
 {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int parse(struct cli *cli, char **argv, bool *help)
+{
+    bool options = true;
+
     for (int i = 0; argv[i]; i++) {
-        if (strcmp(argv[i], "--") == 0 && cli->verb->takes_command) {
+        if (options && strcmp(argv[i], "--") == 0 && cli->verb->takes_command) {
             if (!argv[i + 1])
                 return cli_usage(cli->verb, "a command must follow \"--\"");
             cli->command = argv + i + 1;
             break;
         }
-        if (argv[i][0] == '-' && argv[i][1]) {
+        if (options && is_help(argv[i])) {
+            *help = true;
+            return CLI_OK;
+        }
+        if (options && argv[i][0] == '-' && argv[i][1]) {
             if (take_option(cli, argv, &i) != CLI_OK)
                 return CLI_USAGE;
-        } else {
-            cli->args[cli->n_args++] = argv[i];
+            continue;
         }
+        cli->args[cli->n_args++] = argv[i];
+        if (options && cli->verb->ends_options)
+            options = !cli->verb->ends_options(cli, argv + i + 1);
     }
     if (cli->n_args < cli->verb->min || (cli->verb->max >= 0 && cli->n_args > cli->verb->max))
         return cli_usage(cli->verb, "'%s' with %d argument%s", cli->verb->name, cli->n_args,
@@ -116,30 +162,37 @@ static int parse(struct cli *cli, char **argv)
 /* The spellings people try first. */
 static const char *verb_name(const char *word)
 {
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    if (is_help(word))
         return "help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         return "version";
     return word;
 }
 
+static int run_verb(struct cli *cli, int argc, char **argv)
+{
+    bool help = false;
+
+    if (argc > 2 && parse(cli, argv + 2, &help) != CLI_OK)
+        return CLI_USAGE;
+    if (help)
+        return verb_help.run(&(struct cli){
+            .verb = &verb_help, .args = (char *[]){ (char *)cli->verb->name, NULL }, .n_args = 1 });
+    if (argc <= 2 && cli->verb->min > 0)
+        return cli_usage(cli->verb, "'%s' needs more", cli->verb->name);
+    return cli->verb->run(cli);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? verb_name(argv[1]) : "help";
     struct cli cli = { .verb = cli_find(name) };
-    AUTO_FREE char **args = NULL;
+    int status;
 
     if (!cli.verb)
         return cli_usage(NULL, "there is no verb '%s'; 'patchbay help' lists them", name);
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
-        cli = (struct cli){ .verb = &verb_help, .args = (char *[]){ argv[1], NULL }, .n_args = 1 };
-        return verb_help.run(&cli);
-    }
-    args = mem_zero(((size_t)argc + 1) * sizeof *args);
-    cli.args = args;
-    if (argc > 2 && parse(&cli, argv + 2) != CLI_OK)
-        return CLI_USAGE;
-    if (argc <= 2 && cli.verb->min > 0)
-        return cli_usage(cli.verb, "'%s' needs more", cli.verb->name);
-    return cli.verb->run(&cli);
+    cli.args = arena_alloc(&cli.arena, ((size_t)argc + 1) * sizeof *cli.args);
+    status = run_verb(&cli, argc, argv);
+    arena_done(&cli.arena);
+    return status;
 }

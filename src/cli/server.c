@@ -22,16 +22,13 @@ static void say_challenge(void *ctx, int status, const char *challenge)
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)
 {
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
-    const char *header = cli_option(cli, "header");
-    const char *headers[] = { header, NULL };
     const char *era = cli_option(cli, "era");
 
     opts.name = "patchbay";
     opts.version = pb_version();
     opts.url = cli_option(cli, "url");
     opts.on_challenge = say_challenge;
-    if (header)
-        opts.headers = headers;
+    opts.headers = cli_option_list(cli, "header");
     if (cli->command) {
         opts.command = cli->command[0];
         opts.args = (const char *const *)cli->command + 1;

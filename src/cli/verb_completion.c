@@ -30,7 +30,8 @@ static void zsh(void)
             continue;
         printf("%s) _arguments", (*v)->name);
         for (const struct option_spec *o = (*v)->options; o->name; o++)
-            printf(" '--%s[%s]%s%s'", o->name, o->help, o->arg ? ":" : "", o->arg ? o->arg : "");
+            printf(" '%s--%s[%s]%s%s'", o->many ? "*" : "", o->name, o->help, o->arg ? ":" : "",
+                   o->arg ? o->arg : "");
         printf(" '*:argument:_default' ;;\n");
     }
     printf("esac\n");

@@ -5,9 +5,9 @@ static void print_options(const struct verb *verb)
     for (const struct option_spec *o = verb->options; o && o->name; o++) {
         char left[48];
 
-        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "  ",
+        snprintf(left, sizeof left, "%s%c%s--%s%s%s%s", o->letter ? "-" : "  ",
                  o->letter ? o->letter : ' ', o->letter ? ", " : " ", o->name, o->arg ? " " : "",
-                 o->arg ? o->arg : "");
+                 o->arg ? o->arg : "", o->many ? "..." : "");
         printf("  %-24s %s\n", left, o->help);
     }
 }

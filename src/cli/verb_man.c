@@ -32,7 +32,7 @@ static void man_verb(const struct verb *verb)
         printf(".RS\n.TP\n.B ");
         if (o->letter)
             printf("\\-%c, ", o->letter);
-        printf("\\-\\-%s %s\n", o->name, o->arg ? o->arg : "");
+        printf("\\-\\-%s %s%s\n", o->name, o->arg ? o->arg : "", o->many ? "..." : "");
         roff(o->help);
         printf("\n.RE\n");
     }
