@@ -423,7 +423,7 @@ typedef void pb_closed_fn(void *ctx, const struct pb_error *why);
 
 struct pb_client_options {
     size_t size; /* set by PB_CLIENT_OPTIONS_INIT */
-    /* What to connect to: a command, a URL, or a server of this process. */
+    /* What to connect to: a command, a URL, a server of this process, or (below) a descriptor. */
     const char *command;
     const char *const *args; /* without the command itself; ended by NULL; may be NULL */
     const char *const *env;  /* "NAME=value", over the parent's; ended by NULL; may be NULL */
@@ -448,6 +448,8 @@ struct pb_client_options {
 
     struct pb_loop *loop; /* NULL: the client runs a loop on a thread of its own */
     pb_challenge_fn *on_challenge;
+    int fd; /* > 0: a connected descriptor, such as a unix socket, that carries a message a line;
+             * taken when opening begins */
 };
 #define PB_CLIENT_OPTIONS_INIT                   \
     {                                            \

@@ -261,10 +261,11 @@ static char *write_caps(const struct pb_client_options *o)
 static int check_options(const struct pb_client_options *o, struct pb_error *err)
 {
     const struct revision *rev = o->protocol ? revision_find(span_of(o->protocol)) : NULL;
-    int targets = (o->command != NULL) + (o->url != NULL) + (o->server != NULL);
+    int targets = (o->command != NULL) + (o->url != NULL) + (o->server != NULL) + (o->fd > 0);
 
     if (targets != 1)
-        return fail(err, PB_E_INVALID, "a client needs a command, a URL or a server, one of them");
+        return fail(err, PB_E_INVALID,
+                    "a client needs a command, a URL, a server or a descriptor, one of them");
     if (o->protocol && !rev)
         return fail(err, PB_E_INVALID, "protocol '%s' is not known", o->protocol);
     if (rev && ((o->era == PB_ERA_LEGACY && rev->era != ERA_LEGACY) ||

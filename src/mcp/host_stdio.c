@@ -8,6 +8,8 @@
  * Flushing: the client gets MCP_FLUSH_MS to read what is answered. */
 #include "batch.h"
 #include "server.h"
+#include <errno.h>
+#include <fcntl.h>
 
 enum {
     PARTS_DIRECT = 15,    /* parts of a message written without putting them together first */
@@ -29,6 +31,7 @@ struct stdio_host {
     struct buf gathered;
     bool gathering;
     bool resume_due, eof, broken;
+    bool guest; /* one of many: its end is not the server's */
 
     /* Which answers have left: `given` counts bytes handed to the stream, `ends` has the end of
      * each answer that may still be queued there. */
@@ -100,7 +103,10 @@ static void finish(struct stdio_host *h)
         fn(h->drained_ctx);
         return;
     }
-    server_host_ended(h->server, h);
+    if (h->guest)
+        server_forget_host(h->server, h);
+    else
+        server_host_ended(h->server, h);
     close_host(h, NULL, NULL);
 }
 
@@ -377,7 +383,8 @@ static void on_grace_over(void *ctx)
     if (n)
         log_debug("stdio: cancelled %zu calls", n);
     start_flush(h);
-    server_host_ending(h->server, h, h->ended_at); /* handlers may take longer than we do */
+    if (!h->guest)
+        server_host_ending(h->server, h, h->ended_at); /* handlers may take longer than we do */
 }
 
 static void start_ending(struct stdio_host *h, uint64_t grace_ms)
@@ -468,7 +475,8 @@ static void close_host(void *host, loop_fn *fn, void *ctx)
 
 static const struct host_ops stdio_host_ops = { .drain = drain, .close = close_host };
 
-int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *err)
+/* Descriptors of a guest are ours to close. */
+static int open_host(struct pb_server *server, int in, int out, bool guest, struct pb_error *err)
 {
     static const struct lines_events line_events = { on_line, on_oversize };
     static const struct stream_events in_events = { .data = on_data,
@@ -478,15 +486,17 @@ int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *
     struct pb_loop *loop = server_loop(server);
     struct stdio_host *h = NEW(struct stdio_host);
 
-    *h = (struct stdio_host){ .server = server, .loop = loop, .state = { stdio_states, 0 } };
-    if (stream_open(&h->in, loop, in, true, &in_events, h, err) < 0) {
+    *h = (struct stdio_host){
+        .server = server, .loop = loop, .state = { stdio_states, 0 }, .guest = guest
+    };
+    if (stream_open(&h->in, loop, in, !guest, &in_events, h, err) < 0) {
         free(h);
-        return fail_in(err, "standard input");
+        return fail_in(err, guest ? "socket" : "standard input");
     }
-    if (stream_open(&h->out, loop, out, true, &out_events, h, err) < 0) {
+    if (stream_open(&h->out, loop, out, !guest, &out_events, h, err) < 0) {
         stream_close(h->in, NULL, NULL);
         loop_free_later(loop, h, free);
-        return fail_in(err, "standard output");
+        return fail_in(err, guest ? "socket" : "standard output");
     }
     lines_init(&h->lines, server_max_request(server), &line_events, h);
     timer_init(&h->grace, loop, on_grace_over, h);
@@ -494,4 +504,22 @@ int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *
     server_add_host(server, &stdio_host_ops, h);
     stream_read(h->in, true);
     return 0;
+}
+
+int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *err)
+{
+    return open_host(server, in, out, false, err);
+}
+
+int server_take_socket(struct pb_server *server, int fd, struct pb_error *err)
+{
+    int twin = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int rc;
+
+    if (twin < 0)
+        return fail_sys(err, errno, "descriptor %d", fd);
+    rc = open_host(server, fd, twin, true, err);
+    if (rc < 0)
+        close(twin);
+    return rc;
 }

@@ -87,6 +87,8 @@ static wire_open_fn *opener(const struct client *c)
         return c->open_wire;
     if (o->server)
         return wire_memory_open;
+    if (o->fd > 0)
+        return wire_socket_open;
     if (o->command)
         return wire_stdio_open;
     return o->transport == PB_TRANSPORT_SSE || c->opening.tried_sse ? wire_sse_open

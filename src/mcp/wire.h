@@ -79,7 +79,7 @@ struct wire {
 /* All strings of opts stay the caller's and must outlive the wire. */
 typedef int wire_open_fn(struct wire **out, struct pb_loop *l, const struct pb_client_options *opts,
                          const struct wire_events *events, void *ctx, struct pb_error *err);
-wire_open_fn wire_stdio_open, wire_memory_open, wire_http_open, wire_sse_open;
+wire_open_fn wire_stdio_open, wire_memory_open, wire_socket_open, wire_http_open, wire_sse_open;
 
 /* What a refusing HTTP status means, as a fault. */
 void wire_http_fault(struct wire_fault *out, int status);

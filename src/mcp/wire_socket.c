@@ -1,0 +1,191 @@
+/* wire_socket.c - messages as lines on a connected descriptor, such as a unix socket. */
+#include "wire.h"
+#include <errno.h>
+#include <fcntl.h>
+
+struct socket_wire {
+    struct wire wire;
+    struct stream *in, *out; /* two descriptors of one socket: the loop wants one for each */
+    struct lines lines;
+    int lines_in_turn;
+    unsigned closing;
+    bool over, leaving, resuming;
+    loop_fn *closed;
+    void *closed_ctx;
+};
+
+static struct socket_wire *of(struct wire *w) { return CONTAINER_OF(w, struct socket_wire, wire); }
+
+static void free_wire(void *p)
+{
+    struct socket_wire *s = p;
+
+    lines_done(&s->lines);
+    free(s);
+}
+
+static void unref(void *ctx)
+{
+    struct socket_wire *s = ctx;
+
+    if (--s->closing)
+        return;
+    if (s->closed)
+        s->closed(s->closed_ctx);
+    loop_free_later(s->wire.loop, s, free_wire);
+}
+
+static void resume(void *ctx)
+{
+    struct socket_wire *s = ctx;
+
+    s->resuming = false;
+    if (s->leaving) {
+        unref(s);
+        return;
+    }
+    s->lines_in_turn = 0;
+    lines_resume(&s->lines);
+    if (!s->leaving && !s->over && !lines_stopped(&s->lines))
+        stream_read(s->in, true);
+}
+
+/* One chatty server must not starve the rest. */
+static bool go_on(struct socket_wire *s)
+{
+    if (s->leaving || s->over)
+        return false;
+    if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
+        return true;
+    if (!s->resuming) {
+        s->resuming = true;
+        stream_read(s->in, false);
+        loop_defer(s->wire.loop, resume, s);
+    }
+    return false;
+}
+
+static bool on_line(void *ctx, struct span line)
+{
+    struct socket_wire *s = ctx;
+    AUTO(blob) struct blob *bytes = NULL;
+
+    if (s->leaving || s->over)
+        return false;
+    bytes = blob_new(line);
+    s->wire.events->message(s->wire.ctx, bytes, 0, 0);
+    return go_on(s);
+}
+
+static bool on_oversize(void *ctx, struct span head, uint64_t total)
+{
+    struct socket_wire *s = ctx;
+
+    if (s->leaving || s->over)
+        return false;
+    s->wire.events->oversize(s->wire.ctx, head, total);
+    return go_on(s);
+}
+
+static void on_data(void *ctx, struct span bytes)
+{
+    struct socket_wire *s = ctx;
+
+    if (s->leaving)
+        return;
+    s->lines_in_turn = 0;
+    lines_feed(&s->lines, bytes);
+}
+
+static void end(struct socket_wire *s, const char *why)
+{
+    struct wire_fault fault = { 0 };
+
+    while (lines_stopped(&s->lines) && !s->over && !s->leaving) {
+        s->lines_in_turn = 0; /* nothing more comes: hand on what is left */
+        lines_resume(&s->lines);
+    }
+    if (s->over || s->leaving)
+        return;
+    s->over = true;
+    fail(&fault.err, PB_E_CLOSED, "%s", why);
+    s->wire.events->closed(s->wire.ctx, &fault);
+}
+
+static void on_eof(void *ctx) { end(ctx, "the server has ended the connection"); }
+
+static void on_error(void *ctx, const struct pb_error *err) { end(ctx, err->msg); }
+
+static int socket_send(struct wire *w, const struct wire_out *m, struct pb_error *err)
+{
+    struct socket_wire *s = of(w);
+    const struct span parts[] = { m->text, SPAN("\n") };
+    size_t queued = stream_queued(s->out);
+
+    if (s->over || s->leaving)
+        return fail(err, PB_E_CLOSED, "the server has ended the connection");
+    if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
+        return fail(err, PB_E_BUSY, "the server does not read; %zu bytes are waiting", queued);
+    return stream_write(s->out, parts, ARRAY_LEN(parts), err);
+}
+
+static void on_flushed(void *ctx, bool flushed)
+{
+    struct socket_wire *s = ctx;
+
+    (void)flushed;
+    stream_close(s->out, unref, s);
+}
+
+static void socket_close(struct wire *w, loop_fn *fn, void *ctx)
+{
+    struct socket_wire *s = of(w);
+
+    s->closed = fn;
+    s->closed_ctx = ctx;
+    s->leaving = true;
+    s->closing = 2 + s->resuming;
+    stream_close(s->in, unref, s);
+    if (s->over)
+        stream_close(s->out, unref, s);
+    else
+        stream_shutdown(s->out, MCP_GOODBYE_MS, on_flushed, s);
+}
+
+static const struct wire_ops socket_ops = {
+    .kind = WIRE_STDIO,
+    .send = socket_send,
+    .close = socket_close,
+};
+
+int wire_socket_open(struct wire **out, struct pb_loop *l, const struct pb_client_options *opts,
+                     const struct wire_events *events, void *ctx, struct pb_error *err)
+{
+    static const struct lines_events line_events = { on_line, on_oversize };
+    static const struct stream_events in_events = { .data = on_data,
+                                                    .eof = on_eof,
+                                                    .error = on_error };
+    static const struct stream_events out_events = { 0 };
+    int twin = fcntl(opts->fd, F_DUPFD_CLOEXEC, 3);
+    struct socket_wire *s;
+
+    if (twin < 0)
+        return fail_sys(err, errno, "descriptor %d", opts->fd);
+    s = NEW(struct socket_wire);
+    s->wire = (struct wire){ &socket_ops, events, ctx, l, opts, true };
+    if (stream_open(&s->in, l, opts->fd, false, &in_events, s, err) < 0) {
+        close(twin);
+        free(s);
+        return fail_in(err, "descriptor %d", opts->fd);
+    }
+    if (stream_open(&s->out, l, twin, false, &out_events, s, err) < 0) {
+        close(twin);
+        stream_close(s->in, NULL, NULL);
+        loop_free_later(l, s, free);
+        return fail_in(err, "descriptor %d", opts->fd);
+    }
+    lines_init(&s->lines, opts->max_message_bytes, &line_events, s);
+    stream_read(s->in, true);
+    *out = &s->wire;
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* test_socket.c - both ends of a connected socket: a server with many guests, and clients. */
+#include "client_rig.h"
+#include <sys/socket.h>
+
+static int echo(struct pb_call *call, void *ctx)
+{
+    (void)ctx;
+    pb_reply_text(call, "%s", pb_arg_json(call, "x"));
+    return 0;
+}
+
+static struct pb_server *server_on(struct pb_loop *loop)
+{
+    struct pb_server_options o = PB_SERVER_OPTIONS_INIT;
+    static const struct pb_param params[] = { { "x", PB_ANY, "what", 0 }, { 0 } };
+    struct pb_tool tool = { .name = "echo", .run = echo, .flags = PB_ON_LOOP, .params = params };
+    struct pb_server *s;
+
+    o.loop = loop;
+    s = pb_server_new(&o);
+    CHECK_INT(pb_server_add_tool(s, &tool, NULL), 0);
+    return s;
+}
+
+static struct pb_client_options guest(struct pb_server *s)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    int ends[2];
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    CHECK_INT(server_take_socket(s, ends[0], NULL), 0);
+    o.fd = ends[1];
+    return o;
+}
+
+TEST(a_connected_socket_carries_a_session_in_both_eras)
+{
+    static const enum pb_era eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
+
+    for (size_t i = 0; i < ARRAY_LEN(eras); i++) {
+        struct pb_client_options o;
+        struct pb_server *s;
+        struct answer a;
+        struct rig r;
+
+        rig_init(&r, false);
+        s = server_on(r.loop);
+        o = guest(s);
+        o.era = eras[i];
+        rig_open_well(&r, &o);
+        rig_request(&r, &a, "tools/call", "{\"name\":\"echo\",\"arguments\":{\"x\":1.0}}");
+        CHECK_HAS(a.result, "\"1.0\"");
+        answer_done(&a);
+        pb_server_free(s);
+        RIG_UNTIL(&r, r.closed);
+        CHECK_HAS(r.why.msg, "ended");
+        rig_done(&r);
+    }
+}
+
+TEST(a_guest_that_leaves_ends_neither_the_server_nor_other_guests)
+{
+    struct pb_client_options one, two;
+    struct pb_server *s;
+    struct rig r, other;
+
+    rig_init(&r, false);
+    s = server_on(r.loop);
+    one = guest(s);
+    two = guest(s);
+    rig_open_well(&r, &one);
+    other = (struct rig){ .loop = r.loop };
+    rig_open_well(&other, &two);
+    client_close(TAKE(other.client), NULL, NULL);
+    RIG_RESULT(&r, "ping", NULL, "{}");
+    CHECK_STR(server_state(s), "ready");
+    client_close(TAKE(r.client), NULL, NULL);
+    for (int i = 0; i < 10; i++)
+        loop_turn(r.loop, false);
+    CHECK_STR(server_state(s), "ready");
+    pb_server_free(s);
+    rig_done(&r);
+}
+
+TEST(a_descriptor_that_is_none_is_refused_by_name)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct client_events events = { 0 };
+    struct client *c;
+    struct pb_error err;
+    struct rig r;
+
+    rig_init(&r, false);
+    o.fd = 987;
+    CHECK(client_open(&c, r.loop, &o, &events, NULL, &err) < 0);
+    CHECK_HAS(err.msg, "descriptor 987");
+    rig_done(&r);
+}
