@@ -1,5 +1,8 @@
 #include "peer_impl.h"
 
+/* Of the process, not of the server: the hub tells the clients of many servers apart by it. */
+static atomic_ulong last_serial;
+
 struct peer *peer_new(struct pb_server *server, enum peer_kind kind, const struct peer_ops *ops,
                       void *transport)
 {
@@ -7,6 +10,7 @@ struct peer *peer_new(struct pb_server *server, enum peer_kind kind, const struc
 
     p->server = server;
     p->kind = kind;
+    p->serial = atomic_fetch_add(&last_serial, 1) + 1;
     p->ops = ops;
     p->transport = transport;
     p->principal = "";
@@ -310,6 +314,12 @@ size_t peer_cancel_all(struct peer *p)
 }
 
 size_t peer_in_flight(const struct peer *p) { return p->in_flight; }
+
+enum peer_kind peer_kind(const struct peer *p) { return p->kind; }
+
+uint64_t peer_serial(const struct peer *p) { return p->serial; }
+
+enum peer_kind peer_kind(const struct peer *p) { return p->kind; }
 
 enum era peer_era(const struct peer *p) { return p->era; }
 

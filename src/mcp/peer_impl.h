@@ -9,6 +9,7 @@ struct peer {
     struct list in_server;
     struct pb_server *server;
     enum peer_kind kind;
+    uint64_t serial;
     const struct peer_ops *ops;
     void *transport;
     bool closed;

@@ -56,7 +56,7 @@ static void initialize(struct request *r)
     json_put_str(&o, "protocolVersion", r->env.revision->date);
     json_put_raw(&o, "capabilities", buf_span(&caps));
     json_put_raw(&o, "serverInfo", server_info(r->server, r->env.revision));
-    json_put_str_opt(&o, "instructions", r->server->opts.instructions);
+    server_put_instructions(r->server, &o);
     json_end(&o);
     request_reply(r, buf_span(&out));
 }

@@ -184,7 +184,7 @@ static void discover(struct request *r)
     json_begin_object(&o, NULL);
     server_versions(&o, "supportedVersions", false);
     json_put_raw(&o, "capabilities", buf_span(&caps));
-    json_put_str_opt(&o, "instructions", s->opts.instructions);
+    server_put_instructions(s, &o);
     json_put_int(&o, "ttlMs", s->opts.cache_ttl_ms);
     json_put_str(&o, "cacheScope", request_cache_scope(r));
     json_end(&o);

@@ -8,6 +8,9 @@
 struct provider {
     /* Writes the members of `capabilities`, without the braces. */
     void (*capabilities)(void *ctx, struct json_out *o, const struct envelope *env);
+    /* Appends the instructions of initialize and server/discover, plain text; nothing: there are
+     * none. NULL: those of the server's options. */
+    void (*instructions)(void *ctx, struct buf *out);
     /* Answers r, at once or later. False: there is no such method. */
     bool (*handle)(void *ctx, struct request *r);
     /* The input schema of a tool, for the header rules; empty when there is no such tool. */

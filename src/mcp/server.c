@@ -1,5 +1,6 @@
 #include "peer_impl.h"
 #include "registry.h"
+#include <assert.h>
 
 static void copy_options(struct pb_server *s, const struct pb_server_options *opts)
 {
@@ -45,6 +46,7 @@ static void write_info(struct pb_server *s)
     for (int level = 0; level < INFO_COUNT; level++) {
         struct json_out out = json_out(&s->info[level]);
 
+        s->info[level].n = 0;
         json_begin_object(&out, NULL);
         json_put_str(&out, "name", o->name);
         json_put_str(&out, "version", o->version);
@@ -57,9 +59,18 @@ static void write_info(struct pb_server *s)
         }
         json_end(&out);
     }
+    s->result_begin.n = 0;
     buf_str(&s->result_begin, "{\"resultType\":\"complete\",\"_meta\":{\"" META_SERVER_INFO "\":");
     buf_add_span(&s->result_begin, buf_span(&s->info[INFO_FULL]));
     buf_byte(&s->result_begin, '}');
+}
+
+void server_set_title(struct pb_server *s, const char *title)
+{
+    if (title == s->opts.title || (title && s->opts.title && !strcmp(title, s->opts.title)))
+        return;
+    s->opts.title = title ? arena_dup(&s->strings, span_of(title)) : NULL;
+    write_info(s);
 }
 
 struct pb_server *pb_server_new(const struct pb_server_options *opts)
@@ -84,6 +95,8 @@ struct pb_server *pb_server_new(const struct pb_server_options *opts)
 static void free_rest(void *ctx)
 {
     struct pb_server *s = ctx;
+    loop_fn *fn = s->ended_fn;
+    void *fn_ctx = s->ended_ctx;
 
     server_stop_done(s);
     request_pool_free(s);
@@ -96,6 +109,8 @@ static void free_rest(void *ctx)
     map_done(&s->watched);
     arena_done(&s->strings);
     free(s);
+    if (fn)
+        fn(fn_ctx);
 }
 
 /* Nothing uses the server any more but what is freed at the end of this turn, before it. */
@@ -118,6 +133,15 @@ void server_check_end(struct pb_server *s)
         return;
     s->ending = true;
     loop_defer(s->loop, end, s); /* whoever called may be part of what ends */
+}
+
+void server_close(struct pb_server *s, loop_fn *fn, void *ctx)
+{
+    assert(!s->own_loop && !s->freed && !s->free_when_closed);
+    s->ended_fn = fn;
+    s->ended_ctx = ctx;
+    s->free_when_closed = true;
+    server_begin_stop(s);
 }
 
 static void on_late(void *ctx) { *(bool *)ctx = true; }
@@ -196,6 +220,19 @@ void server_capabilities(struct pb_server *s, struct buf *out, const struct enve
     json_begin_object(&o, NULL);
     s->provider->capabilities(s->provider_ctx, &o, env);
     json_end(&o);
+}
+
+void server_put_instructions(struct pb_server *s, struct json_out *o)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    if (!s->provider->instructions) {
+        json_put_str_opt(o, "instructions", s->opts.instructions);
+        return;
+    }
+    s->provider->instructions(s->provider_ctx, &text);
+    if (text.n)
+        json_put_span(o, "instructions", buf_span(&text));
 }
 
 void server_versions(struct json_out *o, const char *key, bool modern_only)

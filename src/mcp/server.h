@@ -14,6 +14,13 @@ const struct pb_server_options *server_options(const struct pb_server *s);
 /* Puts another provider in place of the registry. Before anything is served. */
 void server_set_provider(struct pb_server *s, const struct provider *provider, void *ctx);
 
+/* Another title in serverInfo, from the next answer on. NULL: none. */
+void server_set_title(struct pb_server *s, const char *title);
+/* pb_server_stop() and pb_server_free() in one, for servers on a loop of others: fn (may be NULL)
+ * runs when nothing is left of it. The provider must live until then. Once, and nothing else after
+ * it. Loop thread. */
+void server_close(struct pb_server *s, loop_fn *fn, void *ctx);
+
 /* `list` is "tools", "prompts" or "resources": told to legacy peers and to listen streams that
  * asked; calls within one turn are told once. [any thread] */
 void server_list_changed(struct pb_server *s, const char *list);

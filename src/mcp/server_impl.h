@@ -60,6 +60,9 @@ struct pb_server {
     size_t draining, closing;
     bool closing_hosts, running;
     bool freed, ending, ended;
+    bool free_when_closed; /* server_close() was called; then this is told: */
+    loop_fn *ended_fn;
+    void *ended_ctx;
     bool stop_was_late; /* handlers still ran when the time of a stop was over */
     struct timer stop_timer;
     atomic_bool stop_asked;
@@ -73,6 +76,8 @@ struct pb_server {
 bool server_heard(struct pb_server *s);
 /* The members of `capabilities` for this client, with braces. */
 void server_capabilities(struct pb_server *s, struct buf *out, const struct envelope *env);
+/* Puts "instructions", if there are any. */
+void server_put_instructions(struct pb_server *s, struct json_out *o);
 /* serverInfo as this revision knows it. */
 struct span server_info(const struct pb_server *s, const struct revision *rev);
 /* "supportedVersions" as a JSON array: all, or those of the modern era. */
@@ -84,6 +89,8 @@ void server_check_end(struct pb_server *s);
 /* server_stop.c */
 void server_stop_init(struct pb_server *s);
 void server_stop_done(struct pb_server *s);
+/* Stops gracefully; frees when stopped if free_when_closed. */
+void server_begin_stop(struct pb_server *s);
 /* Stops without giving time: calls are cancelled, hosts closed. */
 void server_abandon(struct pb_server *s);
 /* Hosts are closed, handlers have returned, nothing is on its way from other threads. */

@@ -124,6 +124,8 @@ static void closed(struct pb_server *s)
     log_info("server closed");
     if (s->running)
         loop_stop(s->loop);
+    if (s->free_when_closed)
+        pb_server_free(s); /* which never frees inside the call on a loop of others */
 }
 
 static void on_host_closed(void *ctx)
@@ -237,6 +239,14 @@ static void begin_stop_within(struct pb_server *s, uint64_t ms)
 }
 
 static void begin_stop(struct pb_server *s) { begin_stop_within(s, MCP_STOP_MS); }
+
+void server_begin_stop(struct pb_server *s)
+{
+    if (s->state.now == SERVER_CLOSED)
+        pb_server_free(s);
+    else
+        begin_stop(s); /* or it is under way */
+}
 
 void server_stop_init(struct pb_server *s)
 {
