@@ -319,8 +319,6 @@ enum peer_kind peer_kind(const struct peer *p) { return p->kind; }
 
 uint64_t peer_serial(const struct peer *p) { return p->serial; }
 
-enum peer_kind peer_kind(const struct peer *p) { return p->kind; }
-
 enum era peer_era(const struct peer *p) { return p->era; }
 
 const struct revision *peer_revision(const struct peer *p)

@@ -79,7 +79,6 @@ enum peer_kind peer_kind(const struct peer *p);
 /* No other peer of this process has or had this number. */
 uint64_t peer_serial(const struct peer *p);
 size_t peer_in_flight(const struct peer *p);
-enum peer_kind peer_kind(const struct peer *p);
 enum era peer_era(const struct peer *p);
 /* The negotiated revision; NULL before the handshake and for modern peers. */
 const struct revision *peer_revision(const struct peer *p);
