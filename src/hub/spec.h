@@ -75,21 +75,30 @@ MUST_CHECK int spec_check_name(struct span name, struct pb_error *err);
  * empty and always a good name. */
 void spec_slug(struct buf *out, struct span text);
 
+/* Every default and nothing to reach yet: its maker fills it, from its arena, before sharing it. */
+struct spec *spec_blank(const char *name);
+/* A NULL-ended list in the spec's arena, everything copied. NULL is an empty list. */
+const char *const *spec_words(struct spec *s, const char *const *words);
+
 /* Constructors for programs and tests; everything is copied, variables are not expanded. */
 struct spec *spec_stdio(const char *name, const char *command, const char *const *args,
                         const char *const *env);
 struct spec *spec_http(const char *name, const char *url);
 struct spec *spec_sse(const char *name, const char *url);
+/* http with a login in the browser; redirect_scheme NULL: the loopback listener. */
+struct spec *spec_oauth(const char *name, const char *url, const char *redirect_scheme);
 
 /* One entry as an object, in the "mcpServers" shape with our own keys beside; what equals its
  * default is left out. spec_parse() of config.h reads it back. */
 void spec_write(struct buf *out, const struct spec *s);
-/* The same for people and REST: values of env and headers, and secrets in the URL, as "***". */
+/* The same for people and REST: values of env and headers, and what looks like a secret in the
+ * URL, the arguments and the free JSON, as "***". */
 void spec_write_masked(struct buf *out, const struct spec *s);
 /* S1's McpConfig, an entry of "mcps". */
 void spec_write_mcps(struct buf *out, const struct spec *s);
 
-/* Does going from a to b need a new connection? Names of tools and display names do not. */
+/* Can b go on with the connection of a? What it is called, its lists of tools, times, limits and
+ * `enabled` do not matter for that. */
 bool spec_same_link(const struct spec *a, const struct spec *b);
 bool spec_equal(const struct spec *a, const struct spec *b);
 /* Hex digest of what decides which program answers: key of the catalogue and era caches. */

@@ -1,0 +1,269 @@
+#include "spec_mask.h"
+#include "spec.h"
+
+enum {
+    QUERY_KEY_MIN = 16, /* shorter values in a query are seldom keys */
+    PATH_KEY_MIN = 24,  /* parts of a path are more often words */
+};
+
+static bool has_nocase(struct span s, const char *part)
+{
+    size_t n = strlen(part);
+
+    for (size_t i = 0; i + n <= s.n; i++)
+        if (span_is_nocase(span_make(s.p + i, n), part))
+            return true;
+    return false;
+}
+
+static bool promises_secret(struct span name)
+{
+    static const char *const parts[] = { "key",  "token",      "secret", "passw",     "pwd",
+                                         "auth", "credential", "cookie", "signature", "bearer" };
+
+    if (span_is_nocase(name, "sig") || span_is_nocase(name, "pass") || span_is_nocase(name, "pat"))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (has_nocase(name, parts[i]))
+            return true;
+    return false;
+}
+
+/* Keys of well known services say what they are. */
+static bool known_key(struct span s)
+{
+    static const char *const prefixes[] = {
+        "sk-",  "sk_",         "pk_",    "rk_",   "ghp_",  "gho_",  "ghu_",   "ghs_",
+        "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "AKIA",   "ASIA",
+        "AIza", "ya29.",       "eyJ",    "hf_",   "npm_",  "ntn_",  "shpat_", "lin_api_",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (s.n > strlen(prefixes[i]) + 4 && span_starts(s, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* Long, of letters and digits both, and nothing a person would write: dots and slashes part words,
+ * numbers and dates. */
+static bool looks_like_key(struct span s, size_t min)
+{
+    size_t digits = 0, letters = 0;
+
+    if (known_key(s))
+        return true;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (c >= '0' && c <= '9')
+            digits++;
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+            letters++;
+        else if (!strchr("-_=+%~", c) || !c)
+            return false;
+    }
+    return s.n >= min && digits && letters;
+}
+
+/* ---- URLs ---------------------------------------------------------------------------------- */
+
+/* Up to the first of the stops, which stay in *rest. */
+static struct span cut(struct span *rest, const char *stops)
+{
+    size_t i = 0;
+    struct span head;
+
+    while (i < rest->n && !(rest->p[i] && strchr(stops, rest->p[i])))
+        i++;
+    head = span_make(rest->p, i);
+    *rest = span_from(*rest, i);
+    return head;
+}
+
+static void take_stop(struct buf *out, struct span *rest)
+{
+    buf_byte(out, rest->p[0]);
+    *rest = span_from(*rest, 1);
+}
+
+static void mask_path(struct buf *out, struct span path)
+{
+    while (path.n) {
+        struct span part = cut(&path, "/");
+
+        if (looks_like_key(part, PATH_KEY_MIN))
+            buf_str(out, SPEC_MASKED);
+        else
+            buf_add_span(out, part);
+        if (path.n)
+            take_stop(out, &path);
+    }
+}
+
+static void mask_query(struct buf *out, struct span query)
+{
+    while (query.n) {
+        struct span pair = cut(&query, "&;");
+        struct span name = cut(&pair, "=");
+
+        if (!pair.n) {
+            /* A bare word has no name that could excuse it. */
+            if (looks_like_key(name, QUERY_KEY_MIN))
+                name = SPAN(SPEC_MASKED);
+            buf_add_span(out, name);
+        } else {
+            struct span value = span_from(pair, 1);
+
+            buf_add_span(out, name);
+            buf_byte(out, '=');
+            if (promises_secret(name) || looks_like_key(value, QUERY_KEY_MIN))
+                value = SPAN(SPEC_MASKED);
+            buf_add_span(out, value);
+        }
+        if (query.n)
+            take_stop(out, &query);
+    }
+}
+
+static const char *find_scheme_end(struct span url)
+{
+    const char *at = url.n ? memmem(url.p, url.n, "://", 3) : NULL;
+
+    for (const char *p = url.p; at && p < at; p++)
+        if (!((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z') && !(*p >= '0' && *p <= '9') &&
+            !strchr("+-.", *p))
+            return NULL;
+    return at && at > url.p ? at : NULL;
+}
+
+void mask_url(struct buf *out, struct span url)
+{
+    const char *scheme_end = find_scheme_end(url);
+    struct span rest = url, authority, path, query;
+    const char *at;
+
+    if (!scheme_end) {
+        buf_add_span(out, url);
+        return;
+    }
+    rest = span_from(url, (size_t)(scheme_end - url.p) + 3);
+    buf_add(out, url.p, (size_t)(rest.p - url.p));
+    authority = cut(&rest, "/?#");
+    at = authority.n ? memrchr(authority.p, '@', authority.n) : NULL;
+    if (at) {
+        buf_str(out, SPEC_MASKED "@");
+        authority = span_from(authority, (size_t)(at - authority.p) + 1);
+    }
+    buf_add_span(out, authority);
+    path = cut(&rest, "?#");
+    mask_path(out, path);
+    query = cut(&rest, "#");
+    mask_query(out, query);
+    if (rest.n > 1)
+        buf_str(out, "#" SPEC_MASKED);
+}
+
+/* ---- Command lines ------------------------------------------------------------------------- */
+
+/* "--api-key", "-token", "Authorization:", "API_KEY": a name, and it promises a secret. */
+static bool secret_name(struct span name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (strchr(" /\\@.", name.p[i]))
+            return false;
+    return name.n && promises_secret(name);
+}
+
+void mask_word(struct buf *out, const char *word, const char *before)
+{
+    struct span rest = span_of(word), name;
+
+    if ((before && before[0] == '-' && !strchr(before, '=') && word[0] != '-' &&
+         secret_name(span_of(before))) ||
+        known_key(rest)) {
+        buf_str(out, SPEC_MASKED);
+        return;
+    }
+    if (find_scheme_end(rest)) {
+        mask_url(out, rest);
+        return;
+    }
+    name = cut(&rest, "=:");
+    buf_add_span(out, name);
+    if (rest.n <= 1) {
+        buf_add_span(out, rest);
+        return;
+    }
+    if (secret_name(name) || has_nocase(rest, "bearer ") || known_key(span_from(rest, 1))) {
+        take_stop(out, &rest);
+        buf_str(out, SPEC_MASKED);
+        return;
+    }
+    take_stop(out, &rest);
+    /* "--url=https://user:password@host" */
+    mask_url(out, rest);
+}
+
+void spec_describe(struct buf *out, const struct spec *s)
+{
+    const char *before = NULL;
+
+    if (s->transport != SPEC_STDIO) {
+        mask_url(out, span_of(s->url));
+        return;
+    }
+    mask_word(out, s->command ? s->command : "", NULL);
+    for (const char *const *word = s->args; *word; before = *word++) {
+        buf_byte(out, ' ');
+        mask_word(out, *word, before);
+    }
+}
+
+/* ---- Free JSON ----------------------------------------------------------------------------- */
+
+static void mask_member(struct json_out *o, const char *key, struct json v, bool secret)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    switch (json_type(v)) {
+    case JSON_OBJECT:
+        json_begin_object(o, key);
+        JSON_FOREACH(m, v) {
+            struct span name = json_key_str(m, &a);
+
+            mask_member(o, arena_dup(&a, name), m, secret || promises_secret(name));
+        }
+        json_end(o);
+        return;
+    case JSON_ARRAY:
+        json_begin_array(o, key);
+        JSON_FOREACH(m, v)
+            mask_member(o, NULL, m, secret);
+        json_end(o);
+        return;
+    case JSON_STRING:
+        if (secret || known_key(json_str(v, &a))) {
+            json_put_str(o, key, SPEC_MASKED);
+        } else {
+            AUTO_BUF struct buf shown = { 0 };
+
+            mask_url(&shown, json_str(v, &a));
+            json_put_span(o, key, buf_span(&shown));
+        }
+        return;
+    case JSON_NUMBER:
+        if (secret) {
+            json_put_str(o, key, SPEC_MASKED);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    json_put_raw(o, key, json_text(v));
+}
+
+void mask_json(struct json_out *o, const char *key, struct json v)
+{
+    mask_member(o, key, v, false);
+}

@@ -1,0 +1,15 @@
+/* spec_mask.h - what people may see of a spec: whatever looks like a secret becomes "***". When in
+ * doubt it does: a hidden word is a nuisance, a shown key is an incident. */
+#pragma once
+#include "json/json.h"
+
+#define SPEC_MASKED "***"
+
+/* User and password, query values and long path parts that look like keys, and the fragment. Text
+ * that is no URL is added as it is. */
+void mask_url(struct buf *out, struct span url);
+/* One word of a command line; `before` is the word in front of it, which may be an option that asks
+ * for a secret, or NULL. */
+void mask_word(struct buf *out, const char *word, const char *before);
+/* A JSON value; members whose names promise a secret lose their values. */
+void mask_json(struct json_out *o, const char *key, struct json v);

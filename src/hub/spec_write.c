@@ -1,0 +1,261 @@
+#include "spec.h"
+#include "spec_mask.h"
+
+static void put_words(struct json_out *o, const char *key, const char *const *words)
+{
+    if (!words[0])
+        return;
+    json_begin_array(o, key);
+    for (; *words; words++)
+        json_put_str(o, NULL, *words);
+    json_end(o);
+}
+
+static void put_args(struct json_out *o, const char *const *args, bool masked)
+{
+    const char *before = NULL;
+
+    if (!masked || !args[0]) {
+        put_words(o, "args", args);
+        return;
+    }
+    json_begin_array(o, "args");
+    for (; *args; before = *args++) {
+        AUTO_BUF struct buf shown = { 0 };
+
+        mask_word(&shown, *args, before);
+        json_put_span(o, NULL, buf_span(&shown));
+    }
+    json_end(o);
+}
+
+/* "NAME=value" or "Name: value" as a member of an object. */
+static void put_pairs(struct json_out *o, const char *key, const char *const *pairs,
+                      const char *separator, bool masked)
+{
+    if (!pairs[0])
+        return;
+    json_begin_object(o, key);
+    for (; *pairs; pairs++) {
+        const char *at = strstr(*pairs, separator);
+        size_t n = at ? (size_t)(at - *pairs) : strlen(*pairs);
+        AUTO_FREE char *name = mem_dupn(*pairs, n);
+
+        json_put_str(o, name, masked ? SPEC_MASKED : at ? at + strlen(separator) : "");
+    }
+    json_end(o);
+}
+
+static void put_url(struct json_out *o, const char *key, const char *url, bool masked)
+{
+    AUTO_BUF struct buf shown = { 0 };
+
+    if (!url)
+        return;
+    if (masked)
+        mask_url(&shown, span_of(url));
+    else
+        buf_str(&shown, url);
+    json_put_span(o, key, buf_span(&shown));
+}
+
+static void put_json(struct json_out *o, const char *key, const char *text, bool masked)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (!text)
+        return;
+    if (!masked)
+        json_put_raw(o, key, span_of(text));
+    else if (json_parse(&doc, span_of(text), NULL, NULL) == 0)
+        mask_json(o, key, json_root(&doc));
+}
+
+/* Written in seconds, kept in milliseconds. */
+static void put_seconds(struct json_out *o, const char *key, uint64_t ms)
+{
+    if (ms % 1000 == 0)
+        json_put_uint(o, key, ms / 1000);
+    else
+        json_put_double(o, key, (double)ms / 1000);
+}
+
+static void put_env_vars(struct json_out *o, const struct spec_env_var *vars)
+{
+    json_begin_array(o, "env_vars");
+    for (; vars->name; vars++) {
+        json_begin_object(o, NULL);
+        json_put_str(o, "name", vars->name);
+        json_put_bool(o, "required", vars->required);
+        json_end(o);
+    }
+    json_end(o);
+}
+
+static void put_source(struct json_out *o, const struct spec *s, bool masked)
+{
+    switch (s->source) {
+    case SPEC_SOURCE_NONE:
+        return;
+    case SPEC_SOURCE_OFFICIAL:
+        json_begin_object(o, "source");
+        json_put_str(o, "type", "official");
+        json_put_str_opt(o, "name", s->source_name);
+        json_put_str_opt(o, "version", s->source_version);
+        break;
+    case SPEC_SOURCE_SMITHERY:
+        json_begin_object(o, "source");
+        json_put_str(o, "type", "smithery");
+        json_put_str_opt(o, "qualified_name", s->source_name);
+        break;
+    case SPEC_SOURCE_MANUAL:
+        json_begin_object(o, "source");
+        json_put_str(o, "type", "manual");
+        put_url(o, "url", s->source_name, masked);
+        break;
+    }
+    json_end(o);
+}
+
+static void put_package(struct json_out *o, const struct spec *s, bool masked)
+{
+    static const char *const types[] = {
+        [SPEC_PACKAGE_NPM] = "npm",
+        [SPEC_PACKAGE_DOCKER] = "docker",
+        [SPEC_PACKAGE_HTTP] = "http",
+    };
+
+    if (s->package == SPEC_PACKAGE_NONE)
+        return;
+    json_begin_object(o, "package");
+    json_put_str(o, "type", types[s->package]);
+    put_url(o, "identifier", s->package_id, masked);
+    json_put_str_opt(o, "runtime_hint", s->runtime_hint);
+    json_end(o);
+}
+
+static void put_reach(struct json_out *o, const struct spec *s, bool masked)
+{
+    if (s->transport == SPEC_STDIO) {
+        json_put_str_opt(o, "command", s->command);
+        put_args(o, s->args, masked);
+    } else {
+        /* Without a type it is http by inference, with the way back to SSE. */
+        if (s->transport == SPEC_SSE || !s->guess_sse)
+            json_put_str(o, "type", spec_transport_name(s->transport));
+        put_url(o, "url", s->url, masked);
+    }
+    put_pairs(o, "headers", s->headers, ": ", masked);
+    put_pairs(o, "env", s->env, "=", masked);
+    json_put_str_opt(o, "cwd", s->cwd);
+}
+
+/* Which start is not written is up to the shape: the default differs. */
+static void put_treatment(struct json_out *o, const struct spec *s, enum spec_start start)
+{
+    if (s->timeout_ms != SPEC_TIMEOUT_MS)
+        put_seconds(o, "timeout_s", s->timeout_ms);
+    if (!s->auto_reconnect)
+        json_put_bool(o, "auto_reconnect", false);
+    if (s->start != start)
+        json_put_str(o, "start", s->start == SPEC_LAZY ? "lazy" : "eager");
+    if (s->idle_ms != SPEC_IDLE_MS)
+        put_seconds(o, "idle_s", s->idle_ms);
+    if (s->instance == SPEC_PER_CLIENT)
+        json_put_str(o, "instance", "per_client");
+    if (s->max_calls)
+        json_put_uint(o, "max_calls", s->max_calls);
+    if (s->era != PB_ERA_AUTO)
+        json_put_str(o, "era", s->era == PB_ERA_MODERN ? "modern" : "legacy");
+    put_words(o, "enabledTools", s->enabled_tools);
+    put_words(o, "disabledTools", s->disabled_tools);
+}
+
+static void write_entry(struct buf *out, const struct spec *s, bool masked)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    put_reach(&o, s, masked);
+    if (strcmp(s->display_name, s->name))
+        json_put_str(&o, "display_name", s->display_name);
+    json_put_str_opt(&o, "uuid", s->uuid);
+    if (!s->enabled)
+        json_put_bool(&o, "enabled", false);
+    put_treatment(&o, s, SPEC_EAGER);
+    if (s->auth != SPEC_AUTH_NONE)
+        json_put_str(&o, "auth_type", spec_auth_name(s->auth));
+    if (s->env_vars[0].name)
+        put_env_vars(&o, s->env_vars);
+    json_put_str_opt(&o, "keyfile_path", s->keyfile_path);
+    put_json(&o, "oauth", s->oauth, masked);
+    if (strcmp(s->config, "{}"))
+        put_json(&o, "config", s->config, masked);
+    put_source(&o, s, masked);
+    put_package(&o, s, masked);
+    json_end(&o);
+}
+
+void spec_write(struct buf *out, const struct spec *s) { write_entry(out, s, false); }
+
+void spec_write_masked(struct buf *out, const struct spec *s) { write_entry(out, s, true); }
+
+/* S1 has one name; ours goes there too when it could not be made from the display name again. */
+static void put_mcps_name(struct json_out *o, const struct spec *s)
+{
+    AUTO_BUF struct buf slug = { 0 };
+
+    spec_slug(&slug, span_of(s->display_name));
+    if (span_is(buf_span(&slug), s->name)) {
+        json_put_str(o, "name", s->display_name);
+    } else {
+        json_put_str(o, "name", s->name);
+        json_put_str(o, "display_name", s->display_name);
+    }
+}
+
+/* Is the command what the package stands for? Then the package says it all. */
+static bool runs_package(const struct spec *s)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    const char *command, *const *args;
+    size_t i = 0;
+
+    if (s->package == SPEC_PACKAGE_HTTP)
+        return s->url && !strcmp(s->url, s->package_id);
+    spec_build_command(&a, s->package, s->package_id, s->runtime_hint, &command, &args);
+    if (!command || !s->command || strcmp(command, s->command))
+        return false;
+    while (args[i] && s->args[i] && !strcmp(args[i], s->args[i]))
+        i++;
+    return !args[i] && !s->args[i];
+}
+
+void spec_write_mcps(struct buf *out, const struct spec *s)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    json_put_str_opt(&o, "id", s->uuid);
+    put_mcps_name(&o, s);
+    json_put_bool(&o, "enabled", s->enabled);
+    put_source(&o, s, false);
+    put_package(&o, s, false);
+    json_put_str(&o, "transport", spec_transport_name(s->transport));
+    json_put_str(&o, "auth_type", spec_auth_name(s->auth));
+    put_env_vars(&o, s->env_vars);
+    json_put_str_opt(&o, "keyfile_path", s->keyfile_path);
+    json_put_raw(&o, "config", span_of(s->config));
+    if (s->package == SPEC_PACKAGE_NONE || !runs_package(s)) {
+        json_put_str_opt(&o, "command", s->command);
+        put_words(&o, "args", s->args);
+        json_put_str_opt(&o, "url", s->url);
+    }
+    put_pairs(&o, "headers", s->headers, ": ", false);
+    put_pairs(&o, "env", s->env, "=", false);
+    json_put_str_opt(&o, "cwd", s->cwd);
+    put_treatment(&o, s, SPEC_LAZY);
+    if (s->oauth)
+        json_put_raw(&o, "oauth", span_of(s->oauth));
+    json_end(&o);
+}
