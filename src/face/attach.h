@@ -14,7 +14,7 @@ MUST_CHECK int attach_listen(struct attach **out, struct hosts *hosts, const cha
                              struct pb_error *err);
 void attach_close(struct attach *a, loop_fn *fn, void *ctx);
 
-/* The other end; blocking, before a loop runs. *fd is connected and attached. -PB_E_NOT_FOUND: no
- * daemon there. */
+/* The other end; blocking, before a loop runs. *fd is connected and attached. -PB_E_CLOSED: no
+ * daemon there; -PB_E_NOT_FOUND: it has no such server or mode. */
 MUST_CHECK int attach_connect(int *fd, const char *path, const struct host_scope *scope,
                               struct pb_error *err);

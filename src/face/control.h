@@ -16,7 +16,9 @@ struct control_facts {
     void (*stop)(void *ctx);
     void *ctx;
 };
-void control_set_facts(struct hosts *s, const struct control_facts *f);
+/* Kept with the set; borrowed. All zero until they are set. */
+void hosts_set_facts(struct hosts *s, const struct control_facts *f);
+const struct control_facts *hosts_facts(const struct hosts *s);
 
 struct control_method {
     const char *name, *params, *help;

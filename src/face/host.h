@@ -13,17 +13,22 @@ enum host_group {
 };
 /* "catalog,external" -> mask. */
 MUST_CHECK int host_parse_expose(const char *text, unsigned *out, struct pb_error *err);
+void host_write_expose(struct buf *out, unsigned expose);
 
 struct host_options {
     struct hub *hub;            /* NULL: there is no client manager (T126) */
     unsigned expose;            /* 0: HOST_CATALOG | HOST_BUILTIN */
     const char *name, *version; /* NULL: Patchbay and its version */
     size_t max_request_bytes;   /* 0: REQUEST_BYTES_MAX */
+    /* A list that is asked for while servers are still being connected waits for them this long:
+     * many clients ask once and never heed list_changed. 0: it does not wait. */
+    uint64_t list_wait_ms;
 };
 
 struct hosts;
 struct host;
 
+/* The hub must outlive the set. */
 struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts);
 /* Stops every host's server; frees when they have ended, then runs fn (may be NULL). */
 void hosts_close(struct hosts *s, loop_fn *fn, void *ctx);
@@ -40,6 +45,11 @@ MUST_CHECK int hosts_get(struct hosts *s, const struct host_scope *scope, struct
                          struct pb_error *err);
 struct pb_server *host_server(struct host *h);
 struct hub *hosts_hub(const struct hosts *s);
+struct pb_loop *hosts_loop(const struct hosts *s);
+/* One thing that is kept with the set and freed with it (what control.h needs to know). NULL: none
+ * yet. */
+void hosts_keep(struct hosts *s, void *take_p, void (*free_fn)(void *p));
+void *hosts_kept(const struct hosts *s);
 
 /* Who asks, as call_spec.caller wants it: one key per stdio client, session or attached program; of
  * stateless clients one per principal and client name. */

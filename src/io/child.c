@@ -1,3 +1,4 @@
+#include "births.h"
 #include "loop_impl.h"
 #include "spawn.h"
 #include "stream_impl.h"
@@ -121,13 +122,10 @@ static void signal_group(const struct child *c, int signo)
 /* The group first, while the zombie still keeps its number from being given to others. */
 static void reap(struct child *c)
 {
-    siginfo_t info;
-
     if (c->reaped)
         return;
     signal_group(c, SIGKILL);
-    while (waitid(P_PID, (id_t)c->pid, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-        continue;
+    births_reap(c->pid);
     c->reaped = true;
 }
 
@@ -212,6 +210,7 @@ static void on_watch(uv_poll_t *p, int status, int events)
     } while (rc < 0 && errno == EINTR);
     if (rc < 0) {
         /* The host program waits for all children and took ours: how it ended is lost. */
+        births_forget(c->pid);
         c->reaped = c->lost = true;
         info.si_code = CLD_EXITED;
     } else if (info.si_pid == 0) {
@@ -308,8 +307,7 @@ static int watch_all(struct child *c, struct spawned *born, struct pb_error *err
 static void undo_birth(struct spawned *born)
 {
     kill(-born->pid, SIGKILL);
-    while (waitpid(born->pid, NULL, __WALL) < 0 && errno == EINTR)
-        continue;
+    births_reap(born->pid);
 }
 
 static void close_left(const struct spawned *born)

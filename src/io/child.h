@@ -43,3 +43,8 @@ void child_stop(struct child *c, uint64_t grace_ms);
 /* Stops if needed and frees; no event follows; fn (may be NULL) runs when the process is reaped
  * and everything is closed. */
 void child_close(struct child *c, loop_fn *fn, void *ctx);
+
+/* For a program that is a subreaper. Reaps one child of this process that has ended and that
+ * child_spawn() did not start, and returns its number; 0: there is none; -1: one of child_spawn()'s
+ * stands first in line: try again when it has been reaped, within CHILD_LINGER_MS. [any thread] */
+pid_t child_reap_adopted(void);

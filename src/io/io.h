@@ -7,5 +7,6 @@
 #include "http_server.h"
 #include "lines.h"
 #include "loop.h"
+#include "readable.h"
 #include "sse.h"
 #include "stream.h"

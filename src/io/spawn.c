@@ -1,4 +1,5 @@
 #include "spawn.h"
+#include "births.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -260,13 +261,17 @@ static int run_birth(struct spawned *out, struct birth *b, char *stack,
                      const struct child_spec *spec, struct pb_error *err)
 {
     int pidfd = -1;
-    pid_t pid = give_birth(b, stack, &pidfd);
+    pid_t pid;
 
+    births_lock();
+    pid = give_birth(b, stack, &pidfd);
+    if (pid > 0)
+        births_add(pid);
+    births_unlock();
     if (pid < 0)
         return fail_sys(err, -pid, "Failed to spawn %s", spec->command);
     if (b->error) {
-        while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-            continue;
+        births_reap(pid);
         close(pidfd);
         return explain(b, spec, err);
     }

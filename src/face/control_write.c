@@ -1,0 +1,337 @@
+#include "control_write.h"
+#include <stdio.h>
+
+static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
+{
+    if (wall_ms)
+        json_put_double(o, key, (double)wall_ms / 1000);
+}
+
+/* What a person can do about it. */
+static void put_next_step(struct json_out *o, const struct spec *spec,
+                          const struct link_status *status)
+{
+    switch (status->state) {
+    case LINK_DISABLED:
+        json_put_fmt(o, "next_step", "patchbay enable %s", spec->name);
+        break;
+    case LINK_ERROR:
+    case LINK_FAILED:
+        json_put_fmt(o, "next_step", "patchbay doctor %s", spec->name);
+        break;
+    case LINK_DISCONNECTED:
+        json_put_fmt(o, "next_step", "patchbay reconnect %s", spec->name);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_status(struct json_out *o, const struct link_status *s)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    json_put_str(o, "state", link_state_name(s->state));
+    status_text(&text, s);
+    json_put_span(o, "status", buf_span(&text));
+    json_put_str_opt(o, "message", s->message);
+    if (s->state == LINK_RECONNECTING) {
+        json_put_uint(o, "attempt", s->attempt);
+        json_put_uint(o, "max_attempts", s->max_attempts);
+        put_seconds(o, "next_retry_at", s->next_retry_at);
+    }
+}
+
+static void put_counts(struct json_out *o, const struct hub *h, const char *name)
+{
+    static const char *const keys[LIST_KINDS] = { "tools", "resources", "templates", "prompts" };
+
+    for (int k = 0; k < LIST_KINDS; k++)
+        json_put_uint(o, keys[k], catalog_count(hub_catalog(h), name, (enum list_kind)k));
+}
+
+static void put_facts(struct json_out *o, const struct link_facts *f)
+{
+    json_put_str_opt(o, "protocol", f->protocol);
+    if (f->pid)
+        json_put_int(o, "pid", f->pid);
+    if (f->latency_ms > 0)
+        json_put_double(o, "latency_ms", f->latency_ms);
+    if (f->connect_took_ms > 0)
+        json_put_double(o, "connect_ms", f->connect_took_ms);
+    put_seconds(o, "connected_at", f->connected_at);
+    put_seconds(o, "last_used_at", f->last_used_at);
+    json_put_uint(o, "calls", f->calls);
+    json_put_uint(o, "failures", f->failures);
+    json_put_uint(o, "in_flight", f->in_flight);
+    if (f->queued)
+        json_put_uint(o, "queued", f->queued);
+    if (f->instances)
+        json_put_uint(o, "instances", f->instances);
+}
+
+static void put_spec(struct json_out *o, const struct spec *spec, const struct link_facts *f)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    spec_write_masked(&text, spec);
+    json_put_raw(o, "spec", buf_span(&text));
+    json_put_raw(o, "server_info", f->server_info);
+    json_put_raw(o, "capabilities", f->capabilities);
+    json_put_raw(o, "instructions", f->instructions);
+}
+
+void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
+                          bool full)
+{
+    const struct spec *spec = link_spec(l);
+    AUTO_BUF struct buf what = { 0 };
+    struct hub_counters counters;
+    struct link_status status;
+    struct link_facts facts;
+
+    link_status(l, &status);
+    link_facts(l, &facts);
+    hub_counters(h, spec->name, &counters);
+    spec_describe(&what, spec);
+    json_begin_object(o, key);
+    json_put_str(o, "name", spec->name);
+    json_put_str(o, "display_name", spec->display_name);
+    json_put_str(o, "transport", spec_transport_name(spec->transport));
+    json_put_span(o, "target", buf_span(&what));
+    put_status(o, &status);
+    put_next_step(o, spec, &status);
+    put_counts(o, h, spec->name);
+    put_facts(o, &facts);
+    json_put_uint(o, "reconnects", counters.reconnects);
+    json_put_uint(o, "restarts", counters.restarts);
+    if (spec->file) {
+        json_put_str(o, "file", spec->file);
+        json_put_uint(o, "line", spec->line);
+    }
+    if (full)
+        put_spec(o, spec, &facts);
+    json_end(o);
+}
+
+struct writing {
+    struct json_out *o;
+    const struct hub *hub;
+    const char *server;
+    size_t lines;
+};
+
+static void write_one_server(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+
+    control_write_server(w->o, NULL, w->hub, l, false);
+}
+
+void control_write_servers(struct json_out *o, const char *key, const struct hub *h)
+{
+    struct writing w = { .o = o, .hub = h };
+
+    json_begin_array(o, key);
+    if (h)
+        hub_each(h, write_one_server, &w);
+    json_end(o);
+}
+
+static void write_entry(struct json_out *o, const struct entry *e)
+{
+    bool named = e->kind == LIST_TOOLS || e->kind == LIST_PROMPTS;
+
+    json_begin_object(o, NULL);
+    json_put_span(o,
+                  named                       ? "name"
+                  : e->kind == LIST_RESOURCES ? "uri"
+                                              : "uriTemplate",
+                  named ? e->id : e->wire);
+    if (named)
+        json_put_span(o, "wire", e->wire);
+    json_put_str_opt(o, "server", e->server);
+    if (!e->enabled)
+        json_put_bool(o, "enabled", false);
+    json_put_raw(o, "definition", e->text);
+    json_end(o);
+}
+
+void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+                           const char *server, const struct filter *filter)
+{
+    const struct entry *const *all = NULL;
+    size_t n = h ? catalog_all(hub_catalog(h), kind, &all) : 0;
+
+    json_begin_array(o, list_kind_name(kind));
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = all[i];
+        struct filter_subject subject = { span_of(e->server), e->name };
+
+        if (server && (!e->server || strcmp(server, e->server) != 0))
+            continue;
+        if (filter && !filter_matches(filter, &subject))
+            continue;
+        write_entry(o, e);
+    }
+    json_end(o);
+}
+
+void control_write_modes(struct json_out *o, const char *key, const struct hub *h)
+{
+    const struct mode_set *modes = h ? hub_modes(h) : NULL;
+
+    json_begin_array(o, key);
+    for (size_t i = 0; modes && i < modes->n; i++)
+        mode_write(o, NULL, &modes->modes[i]);
+    json_end(o);
+}
+
+static void write_call(void *ctx, const struct call_view *c)
+{
+    struct writing *w = ctx;
+
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "id", c->uuid);
+    json_put_str(w->o, "server", w->server);
+    json_put_str(w->o, "method", c->method);
+    json_put_span(w->o, "subject", c->subject);
+    put_seconds(w->o, "started_at", c->started_at);
+    json_end(w->o);
+}
+
+static void write_calls_of(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+
+    w->server = link_name(l);
+    link_each_call(l, write_call, w);
+}
+
+void control_write_calls(struct json_out *o, const char *key, const struct hub *h)
+{
+    struct writing w = { .o = o, .hub = h };
+
+    json_begin_array(o, key);
+    if (h)
+        hub_each(h, write_calls_of, &w);
+    json_end(o);
+}
+
+static const char *level_name(enum pb_log_level level)
+{
+    return level <= PB_LOG_DEBUG     ? "debug"
+           : level <= PB_LOG_NOTICE  ? "info"
+           : level <= PB_LOG_WARNING ? "warning"
+                                     : "error";
+}
+
+void control_write_log(struct json_out *o, const char *key, const char *server,
+                       const struct log_entry *e)
+{
+    static const char *const sources[] = { "link", "stderr", "server" };
+
+    json_begin_object(o, key);
+    json_put_str(o, "id", e->id);
+    json_put_str(o, "server", server);
+    put_seconds(o, "timestamp", e->at);
+    json_put_str(o, "level", level_name(e->level));
+    json_put_str(o, "source", sources[e->source]);
+    json_put_str(o, "message", e->text);
+    json_end(o);
+}
+
+static void write_log_of(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+    size_t n = link_log_count(l);
+
+    if (w->server && strcmp(w->server, link_name(l)) != 0)
+        return;
+    for (size_t i = n > w->lines ? n - w->lines : 0; i < n; i++)
+        control_write_log(w->o, NULL, link_name(l), link_log_at(l, i));
+}
+
+void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
+                        const char *server, size_t lines)
+{
+    struct writing w = { .o = o, .hub = h, .server = server, .lines = lines };
+
+    json_begin_array(o, key);
+    if (h)
+        hub_each(h, write_log_of, &w);
+    json_end(o);
+}
+
+/* ---- the daemon ---------------------------------------------------------------------------- */
+
+struct tally {
+    size_t total, by_state[LINK_COUNT], in_flight;
+};
+
+static void count_server(void *ctx, struct link *l)
+{
+    struct tally *t = ctx;
+    struct link_facts facts;
+
+    link_facts(l, &facts);
+    t->total++;
+    t->by_state[link_state(l)]++;
+    t->in_flight += facts.in_flight + facts.queued;
+}
+
+static uint64_t resident_bytes(void)
+{
+    char line[64] = "";
+    FILE *f = fopen("/proc/self/statm", "re");
+    const char *second;
+
+    if (f && !fgets(line, sizeof line, f))
+        line[0] = '\0';
+    if (f)
+        fclose(f);
+    second = strchr(line, ' ');
+    return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void put_files(struct json_out *o, const struct control_facts *f)
+{
+    json_begin_array(o, "files");
+    for (const char *const *p = f->files; p && *p; p++)
+        json_put_str(o, NULL, *p);
+    json_end(o);
+}
+
+static void put_states(struct json_out *o, const struct tally *t)
+{
+    json_begin_object(o, "servers");
+    json_put_uint(o, "total", t->total);
+    for (int i = 0; i < LINK_COUNT; i++)
+        if (t->by_state[i])
+            json_put_uint(o, link_state_name((enum link_state)i), t->by_state[i]);
+    json_end(o);
+}
+
+void control_write_status(struct json_out *o, const struct hosts *s)
+{
+    const struct control_facts *f = hosts_facts(s);
+    const struct hub *h = hosts_hub(s);
+    struct tally t = { 0 };
+
+    if (h)
+        hub_each(h, count_server, &t);
+    json_begin_object(o, NULL);
+    json_put_str(o, "version", pb_version());
+    json_put_int(o, "pid", getpid());
+    json_put_str_opt(o, "url", f->url);
+    json_put_str_opt(o, "socket", f->socket);
+    json_put_str_opt(o, "home", f->home);
+    put_files(o, f);
+    put_seconds(o, "started_at", f->started_at);
+    put_states(o, &t);
+    json_put_uint(o, "tools", h ? catalog_count(hub_catalog(h), NULL, LIST_TOOLS) : 0);
+    json_put_uint(o, "in_flight", t.in_flight);
+    json_put_uint(o, "memory_bytes", resident_bytes());
+    control_write_calls(o, "calls", h);
+    json_end(o);
+}

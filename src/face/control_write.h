@@ -1,0 +1,19 @@
+/* control_write.h - what control methods tell, as JSON; REST tells the same. */
+#pragma once
+#include "control.h"
+
+void control_write_servers(struct json_out *o, const char *key, const struct hub *h);
+/* `full`: with its spec (secrets masked) and what it said about itself. */
+void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
+                          bool full);
+/* One member named after the kind. server, filter: NULL for all. */
+void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+                           const char *server, const struct filter *filter);
+void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
+void control_write_calls(struct json_out *o, const char *key, const struct hub *h);
+void control_write_log(struct json_out *o, const char *key, const char *server,
+                       const struct log_entry *e);
+/* The last `lines` of one server, or of each. */
+void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
+                        const char *server, size_t lines);
+void control_write_status(struct json_out *o, const struct hosts *s);

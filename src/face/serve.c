@@ -1,0 +1,254 @@
+#include "serve.h"
+#include <stdio.h>
+
+enum { FLUSH_LOOK_MS = 10 }; /* how often a close looks whether the last connection is closed */
+
+/* One place where MCP is spoken: made when it is first asked for. */
+struct mount {
+    struct endpoint *endpoint;
+    struct sse_host *sse;
+};
+
+struct serve {
+    struct hosts *hosts;
+    struct pb_loop *loop;
+    struct http_server *http;
+    struct guard *guard;
+    struct map mounts; /* by path: "/mcp", "/mcp/x", "/mcp/mode/y" */
+    int64_t started_at;
+
+    uint64_t flush_until;
+    struct timer flush;
+    loop_fn *closed_fn;
+    void *closed_ctx;
+};
+
+/* What a path asks for. */
+struct place {
+    struct host_scope scope;
+    enum { PLACE_MCP, PLACE_SSE, PLACE_MESSAGES } what;
+    struct span mount; /* which names the mount */
+};
+
+static void refuse(struct http_request *r, int status, const char *why)
+{
+    endpoint_refuse(r, status, NULL, SPAN(""), RPC_SERVER_ERROR, why);
+}
+
+static void reply_health(struct http_request *r)
+{
+    const struct span body = SPAN("{\"status\":\"ok\"}\n");
+
+    http_reply(r, 200, "Content-Type: application/json\r\nCache-Control: no-store\r\n", &body, 1);
+}
+
+/* Takes "/sse" or "/messages" off the end. */
+static bool take_tail(struct span *path, const char *tail)
+{
+    size_t n = strlen(tail);
+
+    if (path->n < n || memcmp(path->p + path->n - n, tail, n) != 0)
+        return false;
+    path->n -= n;
+    return true;
+}
+
+/* "/mcp[/<server>|/mode/<mode>][/sse|/messages]", and "/sse", "/messages" for "/mcp/sse", …. Names
+ * lie in the arena. */
+static bool find_place(struct span path, struct place *out, struct arena *a)
+{
+    struct span rest;
+
+    *out = (struct place){ 0 };
+    if (take_tail(&path, "/sse"))
+        out->what = PLACE_SSE;
+    else if (take_tail(&path, "/messages"))
+        out->what = PLACE_MESSAGES;
+    if (!path.n && out->what != PLACE_MCP)
+        path = SPAN("/mcp");
+    if (!span_starts(path, "/mcp") || (path.n > 4 && path.p[4] != '/'))
+        return false;
+    out->mount = path;
+    if (path.n == 4)
+        return true;
+    rest = span_from(path, 5);
+    if (span_starts(rest, "mode/")) {
+        AUTO_BUF struct buf name = { 0 };
+
+        if (!http_decode(&name, span_from(rest, 5)))
+            return false;
+        out->scope.mode = arena_dup(a, buf_span(&name));
+        return name.n > 0;
+    }
+    out->scope.server = arena_dup(a, rest);
+    return rest.n > 0 && !memchr(rest.p, '/', rest.n);
+}
+
+static struct mount *find_mount(struct serve *s, const struct place *p, struct pb_error *err)
+{
+    struct mount *m = map_get(&s->mounts, p->mount);
+    AUTO_BUF struct buf messages = { 0 };
+    struct host *host;
+
+    /* Asked each time: a server or mode may be gone by now. */
+    if (hosts_get(s->hosts, &p->scope, &host, err) < 0)
+        return NULL;
+    if (m)
+        return m;
+    buf_add_span(&messages, p->mount);
+    buf_str(&messages, "/messages");
+    m = NEW(struct mount);
+    m->endpoint = endpoint_new(host_server(host), guard_principal(s->guard), false);
+    m->sse = sse_host_new(host_server(host), &m->endpoint->streams, buf_cstr(&messages));
+    map_put(&s->mounts, p->mount, m);
+    return m;
+}
+
+static void handle(void *ctx, struct http_request *r)
+{
+    struct serve *s = ctx;
+    AUTO_ARENA struct arena a = { 0 };
+    struct guard_verdict v = guard_check(s->guard, r);
+    struct pb_error err;
+    struct place place;
+    struct mount *m;
+
+    /* That we are alive is no secret, but a page elsewhere need not know it. */
+    if (v.status == 401 && span_is(http_path(r), "/health"))
+        v.status = 0, v.principal = "";
+    if (v.status)
+        endpoint_refuse(r, v.status, v.headers, SPAN(""), RPC_SERVER_ERROR, v.why);
+    else if (span_is(http_path(r), "/health"))
+        reply_health(r);
+    else if (!find_place(http_path(r), &place, &a))
+        refuse(r, 404, "Not Found: MCP is at /mcp, /mcp/<server> and /mcp/mode/<mode>");
+    else if (!(m = find_mount(s, &place, &err)))
+        refuse(r, 404, err.msg);
+    else if (place.what == PLACE_SSE)
+        sse_host_open(m->sse, r, v.principal);
+    else if (place.what == PLACE_MESSAGES)
+        sse_host_post(m->sse, r, v.principal);
+    else
+        endpoint_handle(m->endpoint, r, v.principal);
+}
+
+/* What the HTTP server refuses by itself: bad heads, bodies over the limit. */
+static void write_refusal(struct buf *out, int status, const char *why)
+{
+    int code = status == 400 ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
+
+    rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
+}
+
+static bool is_loopback(const char *host)
+{
+    return !host || !strncmp(host, "127.", 4) || !strcmp(host, "::1");
+}
+
+static int check_options(const struct serve_options *o, struct pb_error *err)
+{
+    if (o->token && !o->token[0])
+        return fail(err, PB_E_INVALID, "an empty token protects nothing; leave it out or set one");
+    if (!o->token && !is_loopback(o->host))
+        return fail(err, PB_E_INVALID,
+                    "listening on %s without a token would let everybody who reaches it call every "
+                    "tool; set one with --token",
+                    o->host);
+    return 0;
+}
+
+int serve_start(struct serve **out, struct hosts *hosts, const struct serve_options *o,
+                struct pb_error *err)
+{
+    struct pb_loop *loop = hosts_loop(hosts);
+    struct serve *s = NEW(struct serve);
+    struct http_server_options http = {
+        .host = o->host, .port = o->port, .handler = handle, .refusal = write_refusal, .ctx = s
+    };
+    struct guard_options guard = { .host = o->host,
+                                   .token = o->token,
+                                   .allowed_hosts = o->allowed_hosts,
+                                   .allowed_origins = o->allowed_origins };
+    int rc = check_options(o, err);
+
+    if (rc == 0)
+        rc = http_server_new(&s->http, loop, &http, err);
+    if (rc < 0) {
+        free(s);
+        return rc;
+    }
+    s->hosts = hosts;
+    s->loop = loop;
+    guard.port = http_server_port(s->http);
+    s->guard = guard_new(&guard);
+    s->started_at = loop_wall(loop);
+    *out = s;
+    return 0;
+}
+
+int serve_port(const struct serve *s) { return http_server_port(s->http); }
+
+/* ---- closing ------------------------------------------------------------------------------ */
+
+static void free_serve(void *p)
+{
+    struct serve *s = p;
+
+    guard_free(s->guard);
+    map_done(&s->mounts);
+    free(s);
+}
+
+static void on_closed(void *ctx)
+{
+    struct serve *s = ctx;
+
+    if (s->closed_fn)
+        s->closed_fn(s->closed_ctx);
+    loop_free_later(s->loop, s, free_serve);
+}
+
+static void close_all(struct serve *s)
+{
+    struct map_slot *slot;
+
+    MAP_FOREACH(slot, &s->mounts) {
+        struct mount *m = slot->value;
+
+        sse_host_free(m->sse);
+        endpoint_free(m->endpoint);
+        free(m);
+    }
+    http_server_close(TAKE(s->http), on_closed, s);
+}
+
+static void look_at_connections(void *ctx)
+{
+    struct serve *s = ctx;
+
+    if (http_server_connections(s->http) == 0 || loop_now(s->loop) >= s->flush_until)
+        close_all(s);
+    else
+        timer_start(&s->flush, FLUSH_LOOK_MS);
+}
+
+/* The connections tell when all is answered. */
+static void ignore(void *ctx) { (void)ctx; }
+
+void serve_close(struct serve *s, loop_fn *fn, void *ctx)
+{
+    struct map_slot *slot;
+
+    s->closed_fn = fn;
+    s->closed_ctx = ctx;
+    s->flush_until = loop_now(s->loop) + MCP_FLUSH_MS;
+    timer_init(&s->flush, s->loop, look_at_connections, s);
+    http_server_drain(s->http);
+    MAP_FOREACH(slot, &s->mounts) {
+        struct mount *m = slot->value;
+
+        endpoint_drain(m->endpoint, ignore, NULL);
+        sse_host_drain(m->sse, ignore, NULL);
+    }
+    timer_start(&s->flush, 0);
+}
