@@ -55,6 +55,10 @@ bool envelope_set_token(struct envelope *env, struct json params);
 struct request *request_new(struct peer *p, struct message *take_message, void *exchange);
 /* Nobody waits for r any more. Answers first if `why` wants that; then `cancel` is told. */
 void request_cancel(struct request *r, enum cancel_reason why);
+/* Where the answer is written; empty. */
+struct buf *request_begin_answer(struct request *r);
+/* Sends the answer, one whole message: the request is over. */
+void request_respond(struct request *r, const struct span *parts, size_t n);
 /* Not one of the requests in flight from here on: a stream. */
 void request_uncount(struct request *r);
 void request_pool_free(struct pb_server *s);

@@ -4,9 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Parts of an answer that fit without allocating: head, result, tail and some more. */
-enum { PARTS_INLINE = 16 };
-
 /* Of the specification's error table; what is not in it travels as 200. */
 static const struct {
     int code, http_status;
@@ -101,9 +98,9 @@ static void finish(struct request *r)
     loop_free_later(r->server->loop, r, request_free);
 }
 
-/* Where the answer is written. Questions end first: after the answer its stream may be closed, and
- * what tells of their end is written to the same place. */
-static struct buf *begin_answer(struct request *r)
+/* Questions end first: after the answer its stream may be closed, and what tells of their end is
+ * written to the same place. */
+struct buf *request_begin_answer(struct request *r)
 {
     struct buf *out = &r->server->out;
 
@@ -112,119 +109,11 @@ static struct buf *begin_answer(struct request *r)
     return out;
 }
 
-static void respond(struct request *r, const struct span *parts, size_t n)
+void request_respond(struct request *r, const struct span *parts, size_t n)
 {
     r->answered = true;
     r->peer->ops->send(r->peer->transport, r, SEND_RESPONSE, parts, n);
     finish(r);
-}
-
-void request_reply_parts(struct request *r, const struct span *parts, size_t n)
-{
-    struct span inline_parts[PARTS_INLINE], *all = inline_parts;
-    struct buf *out;
-
-    if (r->over)
-        return;
-    if (n + 2 > PARTS_INLINE)
-        all = mem_alloc((n + 2) * sizeof *all);
-    out = begin_answer(r);
-    rpc_write_result_head(out, r->id);
-    all[0] = buf_span(out);
-    memcpy(all + 1, parts, n * sizeof *parts);
-    all[n + 1] = RPC_RESULT_TAIL;
-    respond(r, all, n + 2);
-    if (all != inline_parts)
-        free(all);
-}
-
-static bool has_member(struct json_doc *doc, struct span object, const char *key)
-{
-    static const struct json_opts shallow = { .keep_depth = 1 };
-
-    return json_parse(doc, object, &shallow, NULL) == 0 &&
-           !json_is(json_get(json_root(doc), key), JSON_NONE);
-}
-
-/* Is there anything between the braces? */
-static bool is_filled(struct span object)
-{
-    return span_trim(span_make(object.p + 1, object.n - 2)).n > 0;
-}
-
-static void put_server_info(struct buf *out, const struct request *r)
-{
-    buf_str(out, "\"" META_SERVER_INFO "\":");
-    buf_add_span(out, server_info(r->server, r->env.revision));
-}
-
-/* Writes what a modern answer needs in front of the result's own members, and inside its _meta,
- * around ranges of the result as it is. Only the top level is taped, so a large result costs one
- * scan. */
-static void reply_modern(struct request *r, struct span result)
-{
-    static const struct json_opts shallow = { .keep_depth = 1 };
-    struct pb_server *s = r->server;
-    struct span meta, parts[5];
-    struct buf *out;
-    bool typed, comma;
-    size_t cut, second;
-
-    if (json_parse(&s->doc, result, &shallow, NULL) < 0 ||
-        !json_is(json_root(&s->doc), JSON_OBJECT)) {
-        log_error("%.*s: the provider's result is not a JSON object", SPAN_ARG(r->method));
-        request_fail(r, RPC_INTERNAL_ERROR, SPAN(""), "Internal error");
-        return;
-    }
-    result = json_text(json_root(&s->doc));
-    typed = !json_is(json_get(json_root(&s->doc), "resultType"), JSON_NONE);
-    meta = json_text(json_get(json_root(&s->doc), "_meta"));
-    comma = is_filled(result);
-    cut = 1;
-
-    out = begin_answer(r);
-    rpc_write_result_head(out, r->id);
-    buf_byte(out, '{');
-    if (!typed) /* always followed by something: our _meta, or the one that is there */
-        buf_str(out, "\"resultType\":\"complete\",");
-    if (!meta.n) {
-        buf_str(out, "\"_meta\":{");
-        put_server_info(out, r);
-        buf_str(out, comma ? "}," : "}");
-    }
-    second = out->n;
-    if (meta.n && meta.p[0] == '{' && !has_member(&s->doc, meta, META_SERVER_INFO)) {
-        cut = (size_t)(meta.p - result.p) + 1;
-        put_server_info(out, r);
-        if (is_filled(meta))
-            buf_byte(out, ',');
-    }
-    parts[0] = span_make(out->p, second);
-    parts[1] = span_make(result.p + 1, cut - 1);
-    parts[2] = span_make(out->p + second, out->n - second);
-    parts[3] = span_from(result, cut);
-    parts[4] = RPC_RESULT_TAIL;
-    respond(r, parts, ARRAY_LEN(parts));
-}
-
-void request_reply(struct request *r, struct span result)
-{
-    if (r->over)
-        return;
-    if (r->env.era == ERA_MODERN)
-        reply_modern(r, result);
-    else
-        request_reply_parts(r, &result, 1);
-}
-
-struct span request_result_begin(const struct request *r)
-{
-    return r->env.era == ERA_MODERN ? buf_span(&r->server->result_begin) : SPAN("{");
-}
-
-const char *request_cache_scope(const struct request *r)
-{
-    return r->peer->principal[0] ? "private" : "public";
 }
 
 static int status_of(const struct request *r, int code)
@@ -251,14 +140,14 @@ static struct span error_id(const struct request *r)
 static void PRINTF(4, 0)
     fail_text(struct request *r, int code, struct span data, const char *fmt, va_list ap)
 {
-    struct buf *out = begin_answer(r);
+    struct buf *out = request_begin_answer(r);
     char text[MCP_ERROR_TEXT_MAX];
     struct span whole;
 
     vsnprintf(text, sizeof text, fmt, ap);
     rpc_write_error(out, error_id(r), code, span_of(text), data);
     whole = buf_span(out);
-    respond(r, &whole, 1);
+    request_respond(r, &whole, 1);
 }
 
 void request_fail(struct request *r, int code, struct span data, const char *fmt, ...)
