@@ -1,22 +1,28 @@
-/* relay.h - one request of a client, answered by a server behind the hub, across the eras.
+/* relay.h - one request of a client, answered by a server behind the hub, across the eras. What
+ * happens when the server wants to know something of the client:
  *
- *                     server legacy                        server modern
- *  client legacy      its question is asked of the         its input_required is asked of the
- * client client, on the stream of the call    as questions, then the server is asked again client
- * modern      the call is parked; the client gets  passed on; requestState is wrapped with the
- *                     input_required with a signed state;  server's name
- *                     its retry goes on with that call
+ * legacy client, legacy server: its question is asked of the client, on the stream of the call.
+ *
+ * legacy client, modern server: its input_required is asked of the client as questions, then the
+ * server is asked again with the answers; at most RELAY_ROUNDS_MAX times.
+ *
+ * modern client, legacy server: the call is parked. The client gets input_required with a signed
+ * state, and its retry goes on with that call, once.
+ *
+ * modern client, modern server: passed on; requestState is wrapped together with where it belongs.
  *
  * Arguments and results pass as the bytes they were; only ids, progress tokens, requestState and
  * URIs are ours. A client that goes away cancels what it asked for; a parked call that nobody comes
- * back for is cancelled after MCP_ASK_MS. */
+ * back for is cancelled after MCP_ASK_MS. What fails here rather than at the server is a result
+ * with isError for tools/call, {"error":code,"message":text} as its text, and an error for all
+ * other methods. */
 #pragma once
 #include "hub/hub.h"
 
 struct relays;
 
 struct relays *relays_new(struct hub *hub);
-/* Parked calls are cancelled. */
+/* Calls are cancelled, parked ones too. NULL is fine. */
 void relays_free(struct relays *s);
 
 struct relay_order {
@@ -32,4 +38,7 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
 /* True: r brings back a requestState (and answers): it has been taken, or refused when the state is
  * not ours, late, another client's or another request's. False: it has none. */
 bool relay_resume(struct relays *s, struct request *r, const struct scope *scope);
+/* This client is gone for good: calls that are parked for it are cancelled, unless it is stateless
+ * (the peer of such clients is all of them). */
+void relays_left(struct relays *s, const struct peer *p);
 size_t relays_parked(const struct relays *s);
