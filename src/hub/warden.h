@@ -10,13 +10,21 @@
 struct warden;
 
 /* Before threads are started. The mark is "PATCHBAY_MARK=<id>", put into the environment of every
- * child. */
+ * child: it is set in the program's own environment, which children inherit. In a program that was
+ * started by another of ours it is "PATCHBAY_MARK=<its id>.<id>", so that the outer warden finds
+ * what belongs to the inner one. -PB_E_LIMIT past WARDEN_DEPTH_MAX of them. */
 MUST_CHECK int warden_start(struct warden **out, struct pb_error *err);
 const char *warden_mark(const struct warden *w);
 /* Ends what is left of the children (SIGTERM, CHILD_STOP_MS, SIGKILL), then the warden, and waits
  * for it. Blocking; after the loop. */
 void warden_stop(struct warden *w);
-/* Ends leftovers of one server: processes with this mark in their environment. On a worker. */
+/* Ends leftovers of one server: processes with this mark in their environment. Blocking: on a
+ * worker. */
 void warden_sweep(const char *mark);
-/* Reaps children that were adopted, each time one ends, until the loop is freed. */
+/* A mark for one server's processes, "PATCHBAY_SERVER=<id>". The id is random, because two programs
+ * may have servers of the same name, and each ends its own only. */
+enum { WARDEN_SERVER_MARK_CHARS = 16 + ID_CHARS };
+void warden_server_mark(char out[static WARDEN_SERVER_MARK_CHARS + 1]);
+/* Reaps children that were adopted, each time one ends, until the loop is freed. For one loop of a
+ * program at a time. */
 MUST_CHECK int warden_reap_on(struct pb_loop *l, struct pb_error *err);
