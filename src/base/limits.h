@@ -172,7 +172,7 @@ enum {
     WATCH_SETTLE_MS = 100,        /* several changes of a file are one */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
     RELAY_ROUNDS_MAX = 8,         /* input_required answers to one call of a legacy client */
-    HOST_HELLO_MAX = 32768,      /* instructions of all servers together */
+    HOST_HELLO_MAX = 32768,       /* instructions of all servers together */
     HOST_HELLO_SERVER_MAX = 8192, /* of one of them */
     ATTACH_LINE_MAX = 4096,       /* the first line on the unix socket */
     ATTACH_MS = 5000,             /* the time for it */

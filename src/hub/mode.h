@@ -17,9 +17,12 @@ struct mode_set {
 struct mode_set *mode_set_new(void);
 struct mode_set *mode_set_ref(struct mode_set *s);
 void mode_set_unref(struct mode_set *s);
-/* {"id","name","icon","filter"} or, under its id, {"name"?,"icon"?,"filter"}. Replaces one of that
- * id. */
+/* {"id","name"?,"icon"?,"filter"} or, under its id, the same without "id" (`id` is empty in the
+ * first case). The name is the id unless said. Replaces one of that id; "full" only by one that
+ * lets everything through. -PB_E_INVALID, -PB_E_LIMIT past MODES_MAX. */
 MUST_CHECK int mode_set_add(struct mode_set *s, struct span id, struct json v,
                             struct pb_error *err);
+/* NULL: none. Borrowed until the next mode_set_add(). */
 const struct mode *mode_find(const struct mode_set *s, struct span id);
+/* {"id","name","icon","filter"} */
 void mode_write(struct json_out *o, const char *key, const struct mode *m);

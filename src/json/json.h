@@ -6,5 +6,6 @@
 #include "base/base.h"
 #include "doc.h"
 #include "fields.h"
+#include "pattern.h"
 #include "schema.h"
 #include "write.h"

@@ -291,7 +291,7 @@ int check_matches(struct check *c, const struct pattern *pattern, struct json st
 
     if (check_chars(c, string, &chars) < 0)
         return -PB_E_LIMIT;
-    rc = pattern_match(pattern, chars, &c->run);
+    rc = pattern_search(pattern, chars, &c->run);
     if (rc < 0)
         return check_limit(c, string, CHECK_PATTERN);
     return check_spend(c, string, 1 + c->run.steps) < 0 ? -PB_E_LIMIT : rc;

@@ -119,14 +119,17 @@ static int get_pattern(struct compiler *c, struct json v, struct span text,
     struct pattern *p = map_get(&c->s->patterns, text);
     struct pb_error why;
 
+    int rc;
+
     if (!p) {
-        if (pattern_compile(&p, text, &c->pattern_bytes, &why) < 0)
+        rc = pattern_new(&p, text, &c->pattern_bytes, &why);
+        if (rc == -PB_E_LIMIT)
+            return fail(c->err, PB_E_LIMIT, "the patterns of the schema take more than %d bytes",
+                        JSON_PATTERN_BYTES_MAX);
+        if (rc < 0)
             return refuse(c, v, "%s", why.msg);
         map_put(&c->s->patterns, text, p);
     }
-    if (c->pattern_bytes > JSON_PATTERN_BYTES_MAX)
-        return fail(c->err, PB_E_LIMIT, "the patterns of the schema take more than %d bytes",
-                    JSON_PATTERN_BYTES_MAX);
     *out = p;
     return 0;
 }

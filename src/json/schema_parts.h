@@ -8,6 +8,7 @@
 #pragma once
 #include "doc.h"
 #include "number.h"
+#include "pattern.h"
 #include "schema.h"
 #include "tape.h"
 #include <stdarg.h>
@@ -27,26 +28,6 @@ enum { MULTIPLE_DIGITS_MAX = 400 }; /* more than any double has */
 bool number_is_multiple(struct span number, struct span divisor);
 /* The same bytes for the same number, however it is written. */
 void number_bytes(struct span number, struct buf *out);
-
-/* ---- Patterns (schema_pattern.c) --------------------------------------------------------- */
-
-struct pattern;
-
-/* *size grows by the bytes that the compiled form takes. */
-MUST_CHECK int pattern_compile(struct pattern **out, struct span text, size_t *size,
-                               struct pb_error *err);
-void pattern_free(struct pattern *p);
-struct span pattern_text(const struct pattern *p);
-
-/* The memory of a matcher, for one thread. A zeroed one is valid. */
-struct pattern_run {
-    void *data, *context;
-    uint64_t steps; /* what the last match took */
-};
-
-/* 1 or 0; -PB_E_LIMIT when JSON_PATTERN_STEPS_MAX did not suffice. */
-int pattern_match(const struct pattern *p, struct span subject, struct pattern_run *run);
-void pattern_run_done(struct pattern_run *run);
 
 /* ---- Names: a sorted list of keys (schema_names.c) --------------------------------------- */
 

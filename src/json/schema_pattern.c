@@ -241,12 +241,12 @@ static pcre2_code *compile(struct span text, int *error, size_t *at)
     return code;
 }
 
-int pattern_compile(struct pattern **out, struct span text, size_t *size, struct pb_error *err)
+int pattern_new(struct pattern **out, struct span text, size_t *bytes, struct pb_error *err)
 {
     struct translation t = { .in = text };
     struct pattern *p;
     pcre2_code *code;
-    size_t at = 0, bytes = 0;
+    size_t at = 0, size = 0, alone = 0;
     uint32_t backrefs = 0;
     int error = 0;
 
@@ -259,9 +259,14 @@ int pattern_compile(struct pattern **out, struct span text, size_t *size, struct
         pcre2_get_error_message(error, (PCRE2_UCHAR *)why, sizeof why);
         return fail(err, PB_E_INVALID, "not a usable pattern: %s, near character %zu", why, at);
     }
-    pcre2_pattern_info(code, PCRE2_INFO_SIZE, &bytes);
+    pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size);
     pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &backrefs);
-    *size += bytes;
+    bytes = bytes ? bytes : &alone;
+    *bytes += size;
+    if (*bytes > JSON_PATTERN_BYTES_MAX) {
+        pcre2_code_free(code);
+        return fail(err, PB_E_LIMIT, "patterns of more than %d bytes", JSON_PATTERN_BYTES_MAX);
+    }
     p = NEW(struct pattern);
     *p = (struct pattern){
         .code = code,
@@ -321,7 +326,7 @@ static bool run_ready(struct pattern_run *run)
     return run->data && run->context;
 }
 
-int pattern_match(const struct pattern *p, struct span subject, struct pattern_run *run)
+int pattern_search(const struct pattern *p, struct span subject, struct pattern_run *run)
 {
     struct meter meter = { .p = p, .steps = subject.n / SCAN_BYTES };
     int rc;
