@@ -170,6 +170,7 @@ enum {
     VIEW_CALLS_MAX = 10000, /* active calls shown */
     VIEW_ALERTS_MAX = 1000,
     WATCH_SETTLE_MS = 100,        /* several changes of a file are one */
+    WATCH_SETTLE_MAX_MS = 1000,   /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
     RELAY_ROUNDS_MAX = 8,         /* input_required answers to one call of a legacy client */
     HOST_HELLO_MAX = 32768,       /* instructions of all servers together */

@@ -1,11 +1,13 @@
 /* config_edit.h - changing config.json of the home directory: one member is put in, replaced or
  * taken out, and every other byte of the file stays as it was. Written to a new file, 0600, that
- * takes the old one's place. Blocking: not on the loop's thread. */
+ * takes the old one's place; an existing file keeps its mode, and a symbolic link stays one.
+ * Whoever else changes the file this way at the same time waits. Nothing is written when nothing
+ * would change. Blocking: not on the loop's thread. */
 #pragma once
 #include "config.h"
 
 /* `entry` is the JSON object of a server under "mcpServers". Makes file and directories (0700) when
- * they are missing. */
+ * they are missing. An entry of that name in another shape of the file goes. */
 MUST_CHECK int config_save_server(const char *path, const char *name, struct span entry,
                                   struct pb_error *err);
 /* -PB_E_NOT_FOUND says in which other file it is, if it is known. Looks in every shape. */
@@ -13,8 +15,18 @@ MUST_CHECK int config_remove_server(const char *path, const char *name, struct p
 /* Sets one member of a server's entry, in whichever shape it is; `value` empty: takes it out. */
 MUST_CHECK int config_set_member(const char *path, const char *name, const char *member,
                                  struct span value, struct pb_error *err);
+/* Puts a text into a list of a server's entry (on), or takes it out; a list that is empty then goes
+ * too. Several spellings of the list's name may be in use: the first of `members` (NULL-ended) that
+ * is there is changed, else the first is made. */
+MUST_CHECK int config_list_member(const char *path, const char *name, const char *const *members,
+                                  const char *text, bool on, struct pb_error *err);
 /* The same for a member of "modes", and for a setting at the top. */
 MUST_CHECK int config_save_mode(const char *path, const char *id, struct span mode,
                                 struct pb_error *err);
 MUST_CHECK int config_set_top(const char *path, const char *member, struct span value,
                               struct pb_error *err);
+
+/* The line on which the file defines the server, in whichever shape. -PB_E_NOT_FOUND: it does not,
+ * or there is no file. */
+MUST_CHECK int config_find_server(const char *path, const char *name, unsigned *line,
+                                  struct pb_error *err);

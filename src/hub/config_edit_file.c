@@ -1,0 +1,211 @@
+#include "config_edit_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { LOCK_STEP_MS = 10 };
+
+void edit_file_done(struct edit_file *f)
+{
+    free(f->path);
+    if (f->lock >= 0)
+        close(f->lock);
+    *f = (struct edit_file)EDIT_FILE_INIT;
+}
+
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return mem_dup(".");
+    return mem_dupn(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* What a symbolic link at the end of `path` says, seen from the link's own directory; NULL: none
+ * there. realpath() would do, but not for a link whose target does not exist yet. */
+static char *link_target(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target);
+    AUTO_BUF struct buf out = { 0 };
+
+    if (n <= 0 || (size_t)n == sizeof target)
+        return NULL;
+    if (target[0] != '/') {
+        AUTO_FREE char *dir = directory_of(path);
+
+        buf_printf(&out, "%s/", dir);
+    }
+    buf_add(&out, target, (size_t)n);
+    return buf_take(&out);
+}
+
+static int follow_links(const char *path, char **out, struct pb_error *err)
+{
+    char *at = mem_dup(path);
+
+    for (int i = 0; i <= CONFIG_LINKS_MAX; i++) {
+        char *target = link_target(at);
+
+        if (!target) {
+            *out = at;
+            return 0;
+        }
+        free(at);
+        at = target;
+    }
+    free(at);
+    return fail_sys(err, ELOOP, "open '%s'", path);
+}
+
+static int make_directories(const char *dir, struct pb_error *err)
+{
+    AUTO_FREE char *at = mem_dup(dir);
+
+    for (char *p = at + 1;; p++) {
+        char was = *p;
+
+        if (was && was != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(at, 0700) < 0 && errno != EEXIST)
+            return fail_sys(err, errno, "make the directory '%s'", at);
+        if (!was)
+            return 0;
+        *p = was;
+    }
+}
+
+static int take_lock(struct edit_file *f, const char *dir, struct pb_error *err)
+{
+    f->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->lock < 0)
+        return fail_sys(err, errno, "open the directory '%s'", dir);
+    for (int waited = 0; flock(f->lock, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break; /* a file system without locks: replacing is atomic all the same */
+        if (waited >= CONFIG_LOCK_MS)
+            return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
+                        dir);
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    return 0;
+}
+
+static int read_all(int fd, const char *path, struct buf *text, struct pb_error *err)
+{
+    for (;;) {
+        enum { STEP = 65536 };
+        ssize_t n = read(fd, buf_reserve(text, STEP), STEP);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_sys(err, errno, "read '%s'", path);
+        if (n == 0)
+            return 0;
+        text->n += (size_t)n;
+        if (text->n > CONFIG_BYTES_MAX)
+            return fail(err, PB_E_LIMIT, "'%s' is larger than %d bytes", path, CONFIG_BYTES_MAX);
+    }
+}
+
+int edit_file_read(const char *path, struct buf *text, struct pb_error *err)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return fail(err, PB_E_NOT_FOUND, "there is no file '%s'", path);
+    if (fd < 0)
+        return fail_sys(err, errno, "open '%s'", path);
+    return read_all(fd, path, text, err);
+}
+
+static int read_existing(struct edit_file *f, struct buf *text, struct pb_error *err)
+{
+    AUTO_CLOSE int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return fail_sys(err, errno, "open '%s'", f->path);
+    if (!S_ISREG(st.st_mode))
+        return fail(err, PB_E_INVALID, "'%s' is not a file", f->path);
+    f->existed = true;
+    f->mode = st.st_mode & 07777;
+    f->uid = st.st_uid;
+    f->gid = st.st_gid;
+    return read_all(fd, f->path, text, err);
+}
+
+int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf *text,
+                   struct pb_error *err)
+{
+    AUTO_FREE char *dir = NULL;
+    int rc;
+
+    rc = follow_links(path, &f->path, err);
+    if (rc < 0)
+        return rc;
+    dir = directory_of(f->path);
+    if (make && (rc = make_directories(dir, err)) < 0)
+        return rc;
+    if (!make && access(dir, F_OK) < 0)
+        return 0;
+    rc = take_lock(f, dir, err);
+    return rc < 0 ? rc : read_existing(f, text, err);
+}
+
+static int write_all(int fd, struct span text, const char *path, struct pb_error *err)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_sys(err, errno, "write '%s'", path);
+        text = span_from(text, (size_t)n);
+    }
+    if (fsync(fd) < 0)
+        return fail_sys(err, errno, "write '%s'", path);
+    return 0;
+}
+
+static int fill(const struct edit_file *f, int fd, struct span text, struct pb_error *err)
+{
+    if (f->existed && (f->uid != geteuid() || f->gid != getegid()) &&
+        fchown(fd, f->uid, f->gid) < 0 && errno != EPERM)
+        return fail_sys(err, errno, "keep the owner of '%s'", f->path);
+    if (fchmod(fd, f->existed ? f->mode : 0600) < 0)
+        return fail_sys(err, errno, "set the mode of '%s'", f->path);
+    return write_all(fd, text, f->path, err);
+}
+
+int edit_file_replace(struct edit_file *f, struct span text, struct pb_error *err)
+{
+    AUTO_FREE char *name = NULL;
+    AUTO_CLOSE int fd = -1;
+    struct buf temp = { 0 };
+    int rc;
+
+    buf_printf(&temp, "%s.XXXXXX", f->path);
+    name = buf_take(&temp);
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return fail_sys(err, errno, "make a new file beside '%s'", f->path);
+    rc = fill(f, fd, text, err);
+    if (rc == 0 && rename(name, f->path) < 0)
+        rc = fail_sys(err, errno, "replace '%s'", f->path);
+    if (rc < 0)
+        unlink(name);
+    else
+        fsync(f->lock); /* the new name itself; not every file system can, and the file is there */
+    return rc;
+}
