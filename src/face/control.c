@@ -425,7 +425,7 @@ static void run_logs(struct hosts *s, struct request *r)
 
 static void run_reload(struct hosts *s, struct request *r)
 {
-    const struct control_facts *f = hosts_facts(s);
+    const struct control_facts *f = control_facts_of(s);
 
     if (!f->reload) {
         request_fail(r, RPC_SERVER_ERROR, SPAN(""), "nothing was read from a file here");
@@ -437,7 +437,7 @@ static void run_reload(struct hosts *s, struct request *r)
 
 static void run_stop(struct hosts *s, struct request *r)
 {
-    const struct control_facts *f = hosts_facts(s);
+    const struct control_facts *f = control_facts_of(s);
 
     request_reply(r, SPAN("{\"stopping\":true}"));
     if (f->stop)
@@ -467,6 +467,21 @@ const struct control_method control_methods[] = {
     { 0 },
 };
 /* clang-format on */
+
+static void keep_nothing(void *p) { (void)p; }
+
+void control_set_facts(struct hosts *s, const struct control_facts *f)
+{
+    hosts_keep(s, (void *)(uintptr_t)f, keep_nothing);
+}
+
+const struct control_facts *control_facts_of(const struct hosts *s)
+{
+    static const struct control_facts none;
+    const struct control_facts *f = hosts_kept(s);
+
+    return f ? f : &none;
+}
 
 bool control_handle(struct hosts *s, struct request *r)
 {

@@ -16,9 +16,9 @@ struct control_facts {
     void (*stop)(void *ctx);
     void *ctx;
 };
-/* Kept with the set; borrowed. All zero until they are set. */
-void hosts_set_facts(struct hosts *s, const struct control_facts *f);
-const struct control_facts *hosts_facts(const struct hosts *s);
+/* Borrowed; kept with the set. All zero until they are set. */
+void control_set_facts(struct hosts *s, const struct control_facts *f);
+const struct control_facts *control_facts_of(const struct hosts *s);
 
 struct control_method {
     const char *name, *params, *help;

@@ -314,7 +314,7 @@ static void put_states(struct json_out *o, const struct tally *t)
 
 void control_write_status(struct json_out *o, const struct hosts *s)
 {
-    const struct control_facts *f = hosts_facts(s);
+    const struct control_facts *f = control_facts_of(s);
     const struct hub *h = hosts_hub(s);
     struct tally t = { 0 };
 

@@ -31,7 +31,9 @@ struct stdio_host {
     struct buf gathered;
     bool gathering;
     bool resume_due, eof, broken;
-    bool guest; /* one of many: its end is not the server's */
+    bool guest;        /* one of many: its end is not the server's ... */
+    loop_fn *ended_fn; /* ... but may be told */
+    void *ended_ctx;
 
     /* Which answers have left: `given` counts bytes handed to the stream, `ends` has the end of
      * each answer that may still be queued there. */
@@ -107,6 +109,9 @@ static void finish(struct stdio_host *h)
         server_forget_host(h->server, h);
     else
         server_host_ended(h->server, h);
+    fn = h->ended_fn;
+    if (fn)
+        loop_defer(h->loop, fn, h->ended_ctx);
     close_host(h, NULL, NULL);
 }
 
@@ -475,8 +480,15 @@ static void close_host(void *host, loop_fn *fn, void *ctx)
 
 static const struct host_ops stdio_host_ops = { .drain = drain, .close = close_host };
 
-/* Descriptors of a guest are ours to close. */
-static int open_host(struct pb_server *server, int in, int out, bool guest, struct pb_error *err)
+struct guest_terms {
+    bool guest, keep_fds;
+    const char *in, *out; /* what they are called */
+    loop_fn *ended;
+    void *ended_ctx;
+};
+
+static int open_host(struct pb_server *server, int in, int out, const struct guest_terms *terms,
+                     struct pb_error *err)
 {
     static const struct lines_events line_events = { on_line, on_oversize };
     static const struct stream_events in_events = { .data = on_data,
@@ -486,17 +498,20 @@ static int open_host(struct pb_server *server, int in, int out, bool guest, stru
     struct pb_loop *loop = server_loop(server);
     struct stdio_host *h = NEW(struct stdio_host);
 
-    *h = (struct stdio_host){
-        .server = server, .loop = loop, .state = { stdio_states, 0 }, .guest = guest
-    };
-    if (stream_open(&h->in, loop, in, !guest, &in_events, h, err) < 0) {
+    *h = (struct stdio_host){ .server = server,
+                              .loop = loop,
+                              .state = { stdio_states, 0 },
+                              .guest = terms->guest,
+                              .ended_fn = terms->ended,
+                              .ended_ctx = terms->ended_ctx };
+    if (stream_open(&h->in, loop, in, terms->keep_fds, &in_events, h, err) < 0) {
         free(h);
-        return fail_in(err, guest ? "socket" : "standard input");
+        return fail_in(err, "%s", terms->in);
     }
-    if (stream_open(&h->out, loop, out, !guest, &out_events, h, err) < 0) {
+    if (stream_open(&h->out, loop, out, terms->keep_fds, &out_events, h, err) < 0) {
         stream_close(h->in, NULL, NULL);
         loop_free_later(loop, h, free);
-        return fail_in(err, guest ? "socket" : "standard output");
+        return fail_in(err, "%s", terms->out);
     }
     lines_init(&h->lines, server_max_request(server), &line_events, h);
     timer_init(&h->grace, loop, on_grace_over, h);
@@ -508,17 +523,35 @@ static int open_host(struct pb_server *server, int in, int out, bool guest, stru
 
 int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *err)
 {
-    return open_host(server, in, out, false, err);
+    const struct guest_terms terms = { .keep_fds = true,
+                                       .in = "standard input",
+                                       .out = "standard output" };
+
+    return open_host(server, in, out, &terms, err);
+}
+
+int server_take_stdio(struct pb_server *server, int in, int out, loop_fn *ended, void *ctx,
+                      struct pb_error *err)
+{
+    const struct guest_terms terms = { .guest = true,
+                                       .keep_fds = true,
+                                       .in = "standard input",
+                                       .out = "standard output",
+                                       .ended = ended,
+                                       .ended_ctx = ctx };
+
+    return open_host(server, in, out, &terms, err);
 }
 
 int server_take_socket(struct pb_server *server, int fd, struct pb_error *err)
 {
+    const struct guest_terms terms = { .guest = true, .in = "socket", .out = "socket" };
     int twin = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     int rc;
 
     if (twin < 0)
         return fail_sys(err, errno, "descriptor %d", fd);
-    rc = open_host(server, fd, twin, true, err);
+    rc = open_host(server, fd, twin, &terms, err);
     if (rc < 0)
         close(twin);
     return rc;

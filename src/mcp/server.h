@@ -56,6 +56,10 @@ void server_forget_host(struct pb_server *s, void *host);
 /* Serves the client at the other end of a connected socket, a message a line, as one of many: its
  * end is not the server's. Takes fd; on failure it is still the caller's. */
 MUST_CHECK int server_take_socket(struct pb_server *s, int fd, struct pb_error *err);
+/* The same on a pair of descriptors that stay the caller's; `ended` when that client has left by
+ * itself. */
+MUST_CHECK int server_take_stdio(struct pb_server *s, int in, int out, loop_fn *ended, void *ctx,
+                                 struct pb_error *err);
 /* The input of this host ended at `since` (loop_now()), and it is about to end: if it is the only
  * one, the server begins to stop, and the time for that counts from then. */
 void server_host_ending(struct pb_server *s, void *host, uint64_t since);
