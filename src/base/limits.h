@@ -147,10 +147,12 @@ enum {
     SPEC_TIMEOUT_MS = 30000,       /* tool calls of a server that says nothing about it */
     SPEC_IDLE_MS = 1800000,        /* a lazy server is stopped after this */
     SPEC_WORDS_MAX = 1024,         /* arguments, variables, headers or globs of one server */
+    SPEC_SECONDS_MAX = 31536000,   /* any time in a spec, in seconds */
     CONFIG_BYTES_MAX = 16777216,   /* one config file */
     CONFIG_VALUE_MAX = 65536,      /* one value after its variables are filled in */
     CONFIG_LINKS_MAX = 16,         /* symbolic links on the way to a config file */
     CONFIG_LOCK_MS = 5000,         /* for another program to finish changing it */
+    CONFIG_WARNINGS_MAX = 1000,    /* of one load */
     LINK_LOG_MAX = 1000,           /* entries kept per server; S0-52 */
     LINK_LOG_LINE_MAX = 4096,      /* of one entry */
     LINK_CALLS_MAX = 10000,        /* of one server, without an answer */

@@ -1,10 +1,12 @@
 /* external.h - S4's five external_* tools, and two for prompts: the catalog for clients that would
- * rather ask than be shown. Each result is one text item that holds JSON. */
+ * rather ask than be shown. Each result is one text item that holds JSON; a failure is
+ * {"error":CODE,...} in a result with isError. */
 #pragma once
 #include "host.h"
 
 /* Puts their definitions into the catalog, group HOST_EXTERNAL. */
 void external_define(struct catalog *c);
-/* Answers a tools/call of one of them; false: it is none. hub NULL: {"error":"no_client_manager"}.
- */
-bool external_call(struct hub *hub, struct request *r, struct span name, struct json arguments);
+/* Answers a tools/call of one of them; false: it is none. What the scope hides does not exist here
+ * either. hub NULL: {"error":"no_client_manager"}. */
+bool external_call(struct hub *hub, const struct scope *scope, struct request *r, struct span name,
+                   struct json arguments);

@@ -1,0 +1,142 @@
+/* host_hello.c - what a client is told at first: capabilities, instructions, a title. */
+#include "host_impl.h"
+
+static void put_list(struct json_out *o, const char *key, bool subscribe)
+{
+    json_begin_object(o, key);
+    if (subscribe)
+        json_put_bool(o, "subscribe", true);
+    json_put_bool(o, "listChanged", true);
+    json_end(o);
+}
+
+static void put_empty(struct json_out *o, const char *key)
+{
+    json_begin_object(o, key);
+    json_end(o);
+}
+
+/* All of it, whatever the servers can do right now: a legacy client is told once, and a server that
+ * comes later must not be without its prompts because of that. Of what nobody offers the lists are
+ * empty and completions find nothing. */
+void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env)
+{
+    (void)ctx;
+    put_list(o, "tools", false);
+    put_list(o, "resources", true);
+    put_list(o, "prompts", false);
+    if (strcmp(env->revision->date, "2025-03-26") >= 0) /* unknown before */
+        put_empty(o, "completions");
+    put_empty(o, "logging");
+}
+
+/* ---- instructions ------------------------------------------------------------------------- */
+
+/* What a server said at its handshake, decoded, cut where a character ends. */
+static struct span server_words(const struct link *l, size_t most, bool *cut, struct arena *a)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct link_facts facts;
+    struct span text = SPAN("");
+
+    link_facts(l, &facts);
+    if (facts.instructions.n && json_parse(&doc, facts.instructions, NULL, NULL) == 0) {
+        struct span words = span_trim(json_str(json_root(&doc), a));
+
+        text = span_make(arena_dup(a, words), words.n); /* the link may forget it */
+    }
+    *cut = text.n > most;
+    if (*cut)
+        for (text.n = most; text.n && ((uint8_t)text.p[text.n] & 0xc0) == 0x80;)
+            text.n--;
+    return text;
+}
+
+struct hello {
+    struct host *h;
+    const struct scope *scope;
+    struct buf *out;
+    size_t servers;
+};
+
+static bool shows_any(const struct hello *g, const char *server)
+{
+    const struct catalog *c = g->h->set->catalog;
+    const struct entry *const *all;
+    size_t n;
+
+    if (!g->scope->filter)
+        return true;
+    n = catalog_all(c, LIST_TOOLS, &all);
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->server && !strcmp(all[i]->server, server) && scope_shows(c, g->scope, all[i]))
+            return true;
+    return false;
+}
+
+static void greet(void *ctx, struct link *l)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct hello *g = ctx;
+    struct span words;
+    size_t start = g->out->n;
+    bool cut;
+
+    if (!shows_any(g, link_name(l)))
+        return;
+    words = server_words(l, HOST_HELLO_SERVER_MAX, &cut, &a);
+    if (!words.n)
+        return;
+    buf_printf(g->out, "\n\n## %s\n%.*s%s", link_name(l), SPAN_ARG(words),
+               cut ? " … (shortened)" : "");
+    if (g->out->n > HOST_HELLO_MAX) {
+        g->out->n = start;
+        buf_printf(g->out, "\n\n## %s\n(left out: too long)", link_name(l));
+        if (g->out->n > HOST_HELLO_MAX)
+            g->out->n = start;
+    }
+    g->servers++;
+}
+
+void host_instructions(void *ctx, struct buf *out)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct host *h = ctx;
+    struct hello g = { .h = h, .scope = host_view(h, NULL), .out = out };
+    struct span words;
+    bool cut;
+
+    if (!g.scope || !h->set->hub || h->scope.no_external)
+        return;
+    if (h->server_name) {
+        /* Alone it may say all of it: the client asked for this server. */
+        words = server_words(hub_link(h->set->hub, h->server_name), HOST_HELLO_MAX, &cut, &a);
+        buf_add_span(out, words);
+        if (cut)
+            buf_str(out, " … (shortened)");
+        return;
+    }
+    buf_str(out, "Tools of several servers, each named server__tool. What the servers say about "
+                 "themselves:");
+    hub_each(h->set->hub, greet, &g);
+    if (!g.servers)
+        out->n = 0;
+}
+
+/* ---- the title ---------------------------------------------------------------------------- */
+
+void host_retitle(struct host *h)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    struct link_facts facts;
+    struct link *l = h->server_name ? hub_link(h->set->hub, h->server_name) : NULL;
+    const char *title = NULL;
+
+    if (!l)
+        return;
+    link_facts(l, &facts);
+    if (facts.server_info.n && json_parse(&doc, facts.server_info, NULL, NULL) == 0)
+        title = json_cstr(json_get(json_root(&doc), "title"), &a);
+    server_set_title(h->server, title && title[0] ? title : link_spec(l)->display_name);
+}

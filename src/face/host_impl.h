@@ -1,0 +1,92 @@
+/* host_impl.h - the layout of a set of hosts, for host*.c. */
+#pragma once
+#include "host.h"
+#include "relay.h"
+
+struct hosts {
+    struct pb_loop *loop;
+    struct hub *hub;         /* NULL: there is none */
+    struct catalog *catalog; /* the hub's */
+    struct catalog *own;     /* instead, without a hub */
+    struct relays *relays;   /* NULL without a hub */
+    struct hub_subscription *news;
+    char *name, *version;
+    unsigned expose;
+    size_t max_request_bytes;
+    uint64_t list_wait_ms;
+
+    struct list hosts;
+    struct map by_scope;
+    size_t open; /* whose servers have not ended */
+    bool closing;
+    loop_fn *closed_fn;
+    void *closed_ctx;
+
+    void *kept;
+    void (*kept_free)(void *p);
+};
+
+struct host {
+    struct list in_set;
+    struct hosts *set;
+    struct pb_server *server;
+    char *server_name, *mode; /* at most one of them */
+    unsigned expose;
+    bool control;
+    /* What its clients see. Relays hold on to it, so it stays where it is; `filter` belongs to
+     * `modes`, which are those of the last request. */
+    struct scope scope;
+    struct mode_set *modes;
+
+    struct map watches;   /* outward URI -> struct watch */
+    struct map by_origin; /* "server\nURI" -> the first watch of it */
+    struct list waiting;  /* lists that wait for servers */
+    struct timer wait;
+};
+
+/* Brings h->scope up to date. NULL: what the host shows is not there any more, and r (may be NULL)
+ * has been told so. */
+const struct scope *host_view(struct host *h, struct request *r);
+
+/* host_hello.c: what a client is told at first. */
+void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env);
+void host_instructions(void *ctx, struct buf *out);
+/* Takes over the title of the one server that it shows. */
+void host_retitle(struct host *h);
+
+/* host_lists.c */
+void host_list(struct host *h, struct request *r, enum list_kind kind);
+/* A server changed its state: lists that waited for it are answered. */
+void host_lists_check(struct host *h);
+/* Nobody wants them any more. */
+void host_lists_drop(struct host *h);
+
+/* host_methods.c */
+bool host_handle(void *ctx, struct request *r);
+struct span host_tool_schema(void *ctx, struct span tool);
+
+/* host_params.c: the params of a request for the server that is to answer it: first these members,
+ * ended by key NULL, with JSON texts for values; then what else the client said, byte for byte,
+ * but for what belongs to its protocol with us. */
+struct own_param {
+    const char *key;
+    struct span value;
+};
+void host_params(struct buf *out, struct json params, const struct own_param *own);
+
+/* host_news.c: what the hub tells, and who wants to hear it. */
+void hosts_hear(struct hosts *s);
+bool host_subscribable(void *ctx, struct span uri);
+void host_watch(void *ctx, struct span uri, bool on);
+void host_notified(void *ctx, struct peer *p, const struct rpc *message);
+void host_left(void *ctx, struct peer *p);
+void host_watches_done(struct host *h);
+
+/* host_caller() of a peer that is one client. */
+void host_peer_key(const struct peer *p, struct buf *out);
+
+/* Errors that every method has. */
+void host_fail_gone(struct host *h, struct request *r);
+/* True: the server can be asked, perhaps after waiting for it. False: r was told that it is not
+ * connected, why, and what to do. */
+bool host_reachable(struct host *h, struct request *r, const char *server);
