@@ -54,20 +54,38 @@ AUTO_DEFINE(config, config_free)
 MUST_CHECK int config_parse(struct config *c, const char *path, struct span text,
                             const struct config_request *r, struct pb_error *err);
 struct config *config_new(void);
-/* One entry {"command":…}; `strict` as in "servers". */
+/* One entry {"command":…}; `strict` as in "servers". The members, in every shape:
+ *
+ *     command args env cwd          stdio; command may be an array unless strict
+ *     url headers                   http and sse; also serverUrl, httpUrl (no way back to SSE)
+ *     transport or type             "stdio", "sse", "http" and what other programs write for them;
+ *                                   without it: command means stdio, url means http
+ *     enabled or disabled, display_name, uuid
+ *     timeout_s                     of tool calls; "timeout" is read as seconds up to 3600 and as
+ *                                   milliseconds above, since programs differ
+ *     start                         "eager", "lazy" (default in "mcps")
+ *     idle_s                        a lazy server unused for so many seconds is stopped; 0: never
+ *     instance max_calls era auto_reconnect enabledTools disabledTools (also enabled_tools …)
+ *     auth_type env_vars keyfile_path oauth config source package
+ *
+ * null is the same as not there. Unknown ones are warnings. Variables are filled in in command,
+ * args, cwd, url and in the values of env and headers; who wants them kept as they are hands in an
+ * env() that knows none. */
 MUST_CHECK int spec_parse(struct spec **out, const char *name, struct span entry, bool strict,
                           const struct config_request *r, struct pb_error *err);
 /* "name:value". S4-33, T86 to T92. */
 MUST_CHECK int config_inline(struct spec **out, const char *text, struct pb_error *err);
 
-/* ${VAR}, ${VAR:-x}, ${env:X}; $$ is not special and bare $VAR is left alone. A variable that is
- * not set stays as written and is a warning. */
+/* ${VAR}, ${VAR:-x}, ${env:X}; $$ is not special and bare $VAR is left alone. The default is taken
+ * when the variable is not set or empty, and reaches to the first '}'. A variable that is not set
+ * stays as written and is a warning. Stops soon after CONFIG_VALUE_MAX bytes. */
 void config_expand(struct buf *out, struct span text, const struct config_request *r,
                    struct config *warn);
 
 /* Terminated, owned by the caller. */
 char *config_home(const struct config_request *r);         /* C11 */
 char *config_clients_path(const struct config_request *r); /* S4-21, T81 to T83, S4-242 */
-char *
-config_runtime_dir(const struct config_request *r); /* $XDG_RUNTIME_DIR/patchbay, else HOME/run */
-char *config_cache_dir(const struct config_request *r); /* HOME/cache or $XDG_CACHE_HOME/patchbay */
+/* $XDG_RUNTIME_DIR/patchbay and $XDG_CACHE_HOME/patchbay; HOME/run and HOME/cache when these are
+ * not set, or when the request or $PATCHBAY_HOME has chosen a home. */
+char *config_runtime_dir(const struct config_request *r);
+char *config_cache_dir(const struct config_request *r);
