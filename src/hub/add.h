@@ -2,9 +2,11 @@
  *
  *     add NAME -- COMMAND ARG...           add NAME COMMAND ARG...       add NAME URL
  *     add "npx -y @scope/pkg"              add @scope/pkg                add https://host/mcp
- *     add "docker run image"
+ *     add "docker run image"               add npx -y @scope/pkg
  *
  * with -t/--transport, -e/--env K=V, -H/--header "N: v", -s/--scope as `claude mcp add` has them.
+ * A command that follows a name is taken as it is. One without a name is a package to be run: what
+ * it needs to serve MCP is filled in (npx -y, docker run -i --rm), and it names itself.
  */
 #pragma once
 #include "spec.h"
@@ -26,3 +28,7 @@ MUST_CHECK int add_parse(struct spec **out, const struct add_request *r, struct 
 
 /* S1's parse_mcp_url: only the one-text forms. */
 MUST_CHECK int add_parse_text(struct spec **out, const char *text, struct pb_error *err);
+
+/* For reading a command line: do the words so far (n, at least one) begin the server's command, so
+ * that `rest` (NULL-ended) is the command's and none of our options? `named`: --name was given. */
+bool add_begins_command(const char *const *words, size_t n, bool named, const char *const *rest);

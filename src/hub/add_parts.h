@@ -1,0 +1,33 @@
+/* add_parts.h - what add.c, add_name.c and add_package.c share. */
+#pragma once
+#include "spec.h"
+
+/* What a command line runs, as far as its words tell. */
+struct add_package {
+    enum spec_package kind;
+    const char *id;   /* with version or tag, as written */
+    const char *hint; /* the program that runs it */
+};
+
+const char *add_base_name(const char *path);
+bool add_has_scheme(const char *word);
+bool add_is_url(const char *word); /* http: or https: */
+/* "@scope/name", with or without a version. */
+bool add_is_npm_id(const char *word);
+
+/* Programs that run packages or scripts. */
+bool add_is_runner(const char *word);
+/* Options of the runner are looked past. `words` is the whole command, NULL-ended. */
+void add_find_package(const char *const *words, struct add_package *out);
+/* Fills in what a server needs to be run by a package runner: -y, -i, --rm, and the variables that
+ * a container is to see. -PB_E_INVALID: the runner is told to run nothing. */
+MUST_CHECK int add_complete(struct arena *a, const char *const **words, const char *const *env,
+                            struct pb_error *err);
+
+/* A name that a server gives itself; always a good one. */
+void add_name_command(struct buf *out, const char *const *words);
+void add_name_url(struct buf *out, const char *url);
+
+/* Which kind of login variables and headers mean. `words`: the command, for docker's own -e. */
+enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
+                               const char *const *headers);
