@@ -52,15 +52,23 @@ struct toast {
 struct view *view_new(void);
 void view_free(struct view *v);
 AUTO_DEFINE(view, view_free)
-void view_add_server(struct view *v, const struct spec *spec); /* S0-91 */
+/* Idle, without tools and logs (S0-91); one that is there takes the new names. */
+void view_add_server(struct view *v, const struct spec *spec);
 /* One event. Unknown servers are ignored (S0-103). Returns whether anything changed. */
 bool view_apply(struct view *v, const struct hub_event *e);
-/* The tools of a connected server, one array's text: S0-99. */
+/* The tools of a server, one array's text, instead of those it had: S0-99. May come before the
+ * event that says "connected". */
 void view_set_tools(struct view *v, const char *server, struct span array);
+/* A failure adds one by itself (S0-100), and so does a loss that nobody will repair. One that says
+ * the same as another about the same server takes its place. Past VIEW_ALERTS_MAX the oldest go. */
+void view_add_alert(struct view *v, const char *server, enum alert_kind kind, const char *message,
+                    int64_t at);
 
+/* What these give is borrowed until the next change, and arrays also until the same is asked
+ * again. */
 const struct view_server *view_server(const struct view *v, const char *id);
 size_t view_servers(const struct view *v, const struct view_server *const **out);
-/* Tools that a filter lets through (NULL: all), sorted by id; borrowed until the next change. */
+/* Tools that a filter lets through (NULL: all), sorted by id. */
 size_t view_tools(const struct view *v, const struct filter *f,
                   const struct view_tool *const **out);
 size_t view_calls(const struct view *v, const struct view_call *const **out);
