@@ -3,13 +3,16 @@
  * thread.
  *
  * Canonical id: "server/tool". Outward: "server__tool", only [A-Za-z0-9_-], at most 64 characters;
- * longer or colliding names get a hash suffix; a table maps back, and the same item always gets the
- * same name. Built-ins have no prefix and come first, in the order in which they were added;
- * then external items sorted by canonical id.
+ * a name that does not fit, or that could be read in two ways, ends in "_" and eight digits of a
+ * digest of its id. The name of an item depends on its id only: the same item always has the same
+ * one, whatever else is there. A table maps back. Prompts are named like tools. Built-ins have no
+ * prefix and come first, in the order in which they were added; then external items sorted by
+ * canonical id.
  *
- * Resource URIs go out as they are, unless a server that comes earlier in the order lists the same
- * URI: then as "patchbay://SERVER/ORIGINAL" (percent-encoded where needed), a form that is always
- * understood. Texts of items stay the bytes they were but for the name or URI. */
+ * Resource URIs and templates go out as they are, unless a server that comes earlier in the order
+ * lists the same one, or it begins with "patchbay://" itself: then as "patchbay://SERVER/ORIGINAL"
+ * (percent-encoded where needed), a form that is always understood. Texts of items stay the bytes
+ * they were but for the name or URI. */
 #pragma once
 #include "filter.h"
 #include "link.h"
@@ -19,8 +22,8 @@ struct entry;
 
 /* What one endpoint shows. */
 struct scope {
-    const char *server;          /* this one only, with its own names; NULL: all */
-    const struct filter *filter; /* NULL: everything; tools only */
+    const char *server;          /* this one only (no built-ins), with its own names; NULL: all */
+    const struct filter *filter; /* NULL: everything; tools only, built-in ones too */
     bool no_external;            /* built-ins only */
     unsigned builtins;           /* bit mask of groups that are shown; 0: none */
 };
@@ -38,46 +41,55 @@ struct entry {
 
 struct catalog *catalog_new(void);
 void catalog_free(struct catalog *c);
+AUTO_DEFINE(catalog, catalog_free)
 
-/* Replaces what a server lists; `array` is copied. Items without a good name are left out, with a
- * warning. Returns whether anything changed. -PB_E_LIMIT past CATALOG_ITEMS_MAX. */
+/* Replaces what a server lists; `array` is copied; an empty one is "[]". From then on the server is
+ * known. Left out, with a warning: items without a name, with one that is empty, longer than
+ * CATALOG_NAME_MAX (URIs: MCP_URI_BYTES_MAX) or holds control characters, with a member twice, and
+ * all but the first of one name. *changed: whether anything differs. -PB_E_INVALID when it is no
+ * JSON array, -PB_E_LIMIT past CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX; nothing changes then. */
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err);
 /* The spec's tool lists changed. */
 bool catalog_respec(struct catalog *c, const struct spec *spec);
 /* Takes all of a server out. Returns whether there was anything. */
 bool catalog_drop(struct catalog *c, const char *server);
-/* A built-in of ours: `text` is a tool, prompt… object. Replaces one of the same name. */
+/* A built-in of ours: `text` is a tool, prompt… object, copied. Replaces one of the same name. */
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
 
 /* Grows with every change, per kind. */
 uint64_t catalog_version(const struct catalog *c, enum list_kind kind);
+/* Enabled or not. server NULL: of all, and the built-ins. */
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind);
 
-/* All entries of a kind, in order. Borrowed until the next change. */
+/* All entries of a kind, in order, disabled ones too. Borrowed until the next change. */
 size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out);
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e);
 
 /* A name as a caller wrote it, tried in the order of C1: outward name, canonical "server/tool",
  * "server.tool", "server:tool"; in a scope of one server its own name first. Filtered and disabled
- * ones are not found. NULL: err says FAULT_NO_SERVER or FAULT_NO_TOOL, and which names are like it.
- */
+ * ones are not found. NULL: err says FAULT_NO_SERVER (the part before "/" is no known server),
+ * FAULT_NO_TOOL, FAULT_NO_RESOURCE or FAULT_NO_PROMPT, and which names are like it. Making that
+ * text looks at every name: pass NULL when nobody reads it. */
 const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
                                  enum list_kind kind, struct span name, struct pb_error *err);
 
 /* Where a URI belongs: listed, "patchbay://…", a template that it fits, or one that a server
- * mentioned in a result. *uri is what the server knows it as, in the arena when it was decoded. */
+ * mentioned in a result. `uri` is what the server knows it as, in the arena when it was decoded. In
+ * a scope of one server everything is that server's. */
 struct uri_route {
-    const char *server; /* NULL: nobody knows it */
+    const char *server; /* NULL: nobody knows it; or a built-in, then there is an entry */
     struct span uri;
     const struct entry *entry; /* listed or template; may be NULL */
 };
 struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
                                struct arena *a);
-/* How a server's URI is written for the clients of this scope. Lies in the arena or is `uri`. */
+/* How a server's URI is written for the clients of this scope, so that catalog_route() leads back.
+ * Lies in the arena or is `uri`. Note unlisted ones with catalog_note_uri(), too. */
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
                             struct span uri, struct arena *a);
-/* A server's result named this URI: kept (the last CATALOG_SEEN_MAX) to route reads of it. */
+/* A server's result named this URI: kept (the last CATALOG_SEEN_MAX) to route reads of it. The
+ * first who names it has it. */
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri);
 
 /* The array's text of a list for a scope, made once per version and shared. Unreference it. */
@@ -87,5 +99,5 @@ struct span entry_schema(const struct entry *e);
 /* The description, decoded; "" if there is none. */
 struct span entry_description(const struct entry *e, struct arena *a);
 
-/* "server__tool" for one pair, without looking at collisions. */
+/* Appends the outward name of a tool or prompt. */
 void wire_name(struct buf *out, struct span server, struct span tool);

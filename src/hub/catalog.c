@@ -1,0 +1,232 @@
+#include "catalog_impl.h"
+
+struct catalog *catalog_new(void)
+{
+    struct catalog *c = NEW(struct catalog);
+
+    c->orders = mem_zero(LIST_KINDS * sizeof *c->orders);
+    list_init(&c->seen_age);
+    return c;
+}
+
+static void server_free(struct server *s)
+{
+    for (size_t k = 0; k < LIST_KINDS; k++)
+        listing_done(&s->lists[k]);
+    free(s->name);
+    free(s);
+}
+
+void catalog_free(struct catalog *c)
+{
+    struct map_slot *slot;
+
+    if (!c)
+        return;
+    MAP_FOREACH(slot, &c->servers)
+        server_free(slot->value);
+    map_done(&c->servers);
+    for (size_t k = 0; k < LIST_KINDS; k++) {
+        for (size_t i = 0; i < c->shelves[k].n_builtins; i++)
+            free(c->shelves[k].builtins[i]);
+        free(c->shelves[k].builtins);
+        renders_drop(&c->shelves[k]);
+        order_done(&c->orders[k]);
+    }
+    free(c->orders);
+    seen_drop(c, NULL);
+    map_done(&c->seen);
+    free(c);
+}
+
+/* ---- Changing ---------------------------------------------------------------------------- */
+
+static void mark_changed(struct catalog *c, enum list_kind kind)
+{
+    c->shelves[kind].version++;
+    renders_drop(&c->shelves[kind]);
+}
+
+static bool any_glob(const char *const *globs, struct span name)
+{
+    for (; globs && *globs; globs++)
+        if (glob_match(*globs, name))
+            return true;
+    return false;
+}
+
+static bool is_enabled(const struct spec *spec, struct span name)
+{
+    bool some = spec->enabled_tools && spec->enabled_tools[0];
+
+    return (!some || any_glob(spec->enabled_tools, name)) && !any_glob(spec->disabled_tools, name);
+}
+
+static bool apply_spec(struct listing *tools, const struct spec *spec)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < tools->n; i++) {
+        struct entry *e = &tools->items[i].e;
+        bool on = is_enabled(spec, e->name);
+
+        changed |= on != e->enabled;
+        e->enabled = on;
+    }
+    return changed;
+}
+
+static struct server *get_server(struct catalog *c, const char *name)
+{
+    struct server *s = catalog_server(c, span_of(name));
+
+    if (!s) {
+        s = NEW(struct server);
+        s->name = mem_dup(name);
+        map_put(&c->servers, span_of(name), s);
+    }
+    return s;
+}
+
+static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
+                    const struct listing *fresh)
+{
+    struct shelf *shelf = &c->shelves[kind];
+
+    shelf->items += fresh->n - old->n;
+    shelf->bytes += fresh->text_n - old->text_n;
+    c->orders[kind].valid = false;
+    listing_done(old);
+    *old = *fresh;
+}
+
+int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
+                bool *changed, struct pb_error *err)
+{
+    struct server *s = get_server(c, spec->name);
+    struct listing *list = &s->lists[kind], fresh = { 0 };
+    struct shelf *shelf = &c->shelves[kind];
+    bool differs;
+    int rc;
+
+    array = array.n ? array : SPAN("[]");
+    if (list->text && span_eq(span_make(list->text, list->text_n), array)) {
+        *changed = kind == LIST_TOOLS && catalog_respec(c, spec);
+        return 0;
+    }
+    if (array.n > CATALOG_BYTES_MAX - (shelf->bytes - list->text_n))
+        return fail(err, PB_E_LIMIT, "the %ss of server '%s' would make more than %d bytes in all",
+                    catalog_kinds[kind].noun, s->name, CATALOG_BYTES_MAX);
+    rc = listing_read(&fresh, s->name, kind, array, CATALOG_ITEMS_MAX - (shelf->items - list->n),
+                      err);
+    if (rc < 0)
+        return rc;
+    differs = list->n || fresh.n;
+    if (kind == LIST_TOOLS)
+        apply_spec(&fresh, spec);
+    replace(c, kind, list, &fresh);
+    if (differs)
+        mark_changed(c, kind);
+    *changed = differs;
+    return 0;
+}
+
+bool catalog_respec(struct catalog *c, const struct spec *spec)
+{
+    struct server *s = catalog_server(c, span_of(spec->name));
+    bool changed = s && apply_spec(&s->lists[LIST_TOOLS], spec);
+
+    if (changed)
+        mark_changed(c, LIST_TOOLS);
+    return changed;
+}
+
+bool catalog_drop(struct catalog *c, const char *server)
+{
+    struct server *s = map_del(&c->servers, span_of(server));
+    bool any = false;
+
+    if (!s)
+        return false;
+    for (unsigned k = 0; k < LIST_KINDS; k++) {
+        if (s->lists[k].n) {
+            mark_changed(c, (enum list_kind)k);
+            any = true;
+        }
+        replace(c, (enum list_kind)k, &s->lists[k], &(struct listing){ 0 });
+    }
+    seen_drop(c, s->name);
+    server_free(s);
+    return any;
+}
+
+void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text)
+{
+    struct item *fresh = item_of_builtin(kind, group, text);
+    struct shelf *shelf = &c->shelves[kind];
+    size_t at = 0;
+
+    while (at < shelf->n_builtins && !span_eq(shelf->builtins[at]->e.name, fresh->e.name))
+        at++;
+    if (at < shelf->n_builtins) {
+        free(shelf->builtins[at]);
+    } else {
+        shelf->builtins =
+            mem_resize(shelf->builtins, (shelf->n_builtins + 1) * sizeof(struct item *));
+        shelf->n_builtins++;
+    }
+    shelf->builtins[at] = fresh;
+    c->orders[kind].valid = false;
+    mark_changed(c, kind);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------ */
+
+uint64_t catalog_version(const struct catalog *c, enum list_kind kind)
+{
+    return c->shelves[kind].version;
+}
+
+size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind)
+{
+    const struct server *s;
+
+    if (!server)
+        return c->shelves[kind].items + c->shelves[kind].n_builtins;
+    s = catalog_server(c, span_of(server));
+    return s ? s->lists[kind].n : 0;
+}
+
+bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
+{
+    (void)c;
+    if (!e->enabled)
+        return false;
+    if (!e->server && (s->server || !(e->group & s->builtins)))
+        return false;
+    if (e->server && (s->no_external || (s->server && strcmp(s->server, e->server) != 0)))
+        return false;
+    return !s->filter || e->kind != LIST_TOOLS ||
+           filter_matches(s->filter, &(struct filter_subject){ .server = span_of(e->server),
+                                                               .tool = e->name });
+}
+
+static const struct json_opts member_opts = { .keep_depth = 1 };
+
+struct span entry_schema(const struct entry *e)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (json_parse(&doc, e->text, &member_opts, NULL) < 0)
+        return (struct span){ 0 };
+    return json_text(json_get(json_root(&doc), "inputSchema"));
+}
+
+struct span entry_description(const struct entry *e, struct arena *a)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (json_parse(&doc, e->text, &member_opts, NULL) < 0)
+        return SPAN("");
+    return json_str(json_get(json_root(&doc), "description"), a);
+}

@@ -1,0 +1,251 @@
+/* catalog_uris.c - whose is a URI? One that goes out as it is belongs to the server that listed it
+ * first, has the first template that it fits, or mentioned it first. Every other one goes out as
+ *
+ *     patchbay://SERVER/ORIGINAL     if the original has only characters that a URI may have
+ *     patchbay://SERVER/%66ile...    otherwise, with the first byte and all that must be encoded
+ *
+ * No URI begins with "%", so what follows the server tells which of the two it is, and the original
+ * comes back exactly. A server's own "patchbay://" is always wrapped: such a server is a hub
+ * behind this one, or would like to be taken for another. */
+#include "catalog_impl.h"
+
+#define OURS "patchbay://"
+enum { OURS_BYTES = sizeof OURS - 1 };
+
+bool uri_is_ours(struct span uri)
+{
+    return uri.n >= OURS_BYTES && span_is_nocase(span_make(uri.p, OURS_BYTES), OURS);
+}
+
+/* RFC 3986: what may stand in a URI, "%" aside. */
+static bool is_uri_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("-._~:/?#[]@!$&'()*+,;=", c));
+}
+
+static bool is_uri_text(struct span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!is_uri_char(s.p[i]) && s.p[i] != '%')
+            return false;
+    return s.n && s.p[0] != '%';
+}
+
+static void encode(struct buf *out, struct span uri)
+{
+    for (size_t i = 0; i < uri.n; i++)
+        if (i && is_uri_char(uri.p[i]))
+            buf_byte(out, uri.p[i]);
+        else
+            buf_printf(out, "%%%02x", (unsigned char)uri.p[i]);
+}
+
+void uri_wrap(struct buf *out, struct span server, struct span uri, enum list_kind kind)
+{
+    buf_str(out, OURS);
+    buf_add_span(out, server);
+    buf_byte(out, '/');
+    /* a template stays one: whoever fills it in encodes its values and literals */
+    if (kind == LIST_TEMPLATES || is_uri_text(uri))
+        buf_add_span(out, uri);
+    else
+        encode(out, uri);
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* False: not of the encoded form. */
+static bool decode(struct buf *out, struct span s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        int high = s.n - i > 2 && s.p[i] == '%' ? hex(s.p[i + 1]) : -1;
+        int low = high < 0 ? -1 : hex(s.p[i + 2]);
+
+        if (s.p[i] == '%' && low < 0)
+            return false;
+        buf_byte(out, low < 0 ? s.p[i] : (char)(high << 4 | low));
+        i += low < 0 ? 0 : 2;
+    }
+    return utf8_valid(buf_span(out));
+}
+
+/* Takes "patchbay://SERVER/..." apart; *uri lies in the text or the arena. */
+static bool unwrap(struct span text, struct span *server, struct span *uri, struct arena *a)
+{
+    AUTO_BUF struct buf plain = { 0 };
+    const char *slash;
+
+    if (!uri_is_ours(text))
+        return false;
+    text = span_from(text, OURS_BYTES);
+    slash = text.n ? memchr(text.p, '/', text.n) : NULL;
+    if (!slash)
+        return false;
+    *server = span_make(text.p, (size_t)(slash - text.p));
+    *uri = span_from(text, server->n + 1);
+    if (uri->n && uri->p[0] == '%' && decode(&plain, *uri))
+        *uri = span_make(arena_dup(a, buf_span(&plain)), plain.n);
+    return uri->n > 0;
+}
+
+/* ---- Templates --------------------------------------------------------------------------- */
+
+/* What stands before the first variable must match; most templates need no more of a look. */
+static bool begins_like(struct span template, struct span uri)
+{
+    const char *open = memchr(template.p, '{', template.n);
+    size_t n = open ? (size_t)(open - template.p) : template.n;
+
+    return uri.n >= n && memcmp(uri.p, template.p, n) == 0;
+}
+
+static bool fits(const struct entry *template, struct span uri)
+{
+    AUTO(uri_template) struct uri_template *t = NULL;
+    AUTO_BUF struct buf values = { 0 };
+
+    return begins_like(template->name, uri) && uri_template_new(&t, template->name, NULL) == 0 &&
+           uri_template_match(t, uri, &values);
+}
+
+static const struct entry *fitting(const struct catalog *c, const struct scope *s, struct span uri)
+{
+    const struct order *o = catalog_order(c, LIST_TEMPLATES);
+
+    for (size_t i = 0; i < o->n; i++)
+        if (scope_shows(c, s, o->entries[i]) && fits(o->entries[i], uri))
+            return o->entries[i];
+    return NULL;
+}
+
+/* ---- Routing ----------------------------------------------------------------------------- */
+
+/* What one server has under its own URI. */
+static const struct entry *own_entry(const struct server *s, struct span uri)
+{
+    const struct item *i = listing_find(&s->lists[LIST_RESOURCES], uri);
+    const struct listing *templates = &s->lists[LIST_TEMPLATES];
+
+    if (i)
+        return &i->e;
+    for (size_t k = 0; k < templates->n; k++)
+        if (fits(&templates->items[k].e, uri))
+            return &templates->items[k].e;
+    return NULL;
+}
+
+/* Everything belongs to the one server, which may have more than it lists. */
+static struct uri_route route_within(const struct catalog *c, const struct scope *s,
+                                     struct span uri, struct arena *a)
+{
+    const struct server *one = catalog_server(c, span_of(s->server));
+    struct uri_route r = { .server = s->server, .uri = uri };
+    struct span server, inner;
+
+    r.entry = one ? own_entry(one, uri) : NULL;
+    if (!r.entry && unwrap(uri, &server, &inner, a) && span_is(server, s->server)) {
+        r.uri = inner;
+        r.entry = one ? own_entry(one, inner) : NULL;
+    }
+    return r;
+}
+
+/* It says whose it is. Nobody else may have it, by a wide template say, when that one is gone. */
+static struct uri_route route_wrapped(const struct catalog *c, struct span uri, struct arena *a)
+{
+    struct span server, inner;
+    const struct server *one = unwrap(uri, &server, &inner, a) ? catalog_server(c, server) : NULL;
+
+    if (!one)
+        return (struct uri_route){ .uri = uri };
+    return (struct uri_route){ one->name, inner, own_entry(one, inner) };
+}
+
+struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
+                               struct arena *a)
+{
+    const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
+    const struct seen *seen;
+
+    if (s->server)
+        return s->no_external ? (struct uri_route){ .uri = uri } : route_within(c, s, uri, a);
+    if (e && scope_shows(c, s, e))
+        return (struct uri_route){ e->server, e->name, e };
+    if (uri_is_ours(uri))
+        return s->no_external ? (struct uri_route){ .uri = uri } : route_wrapped(c, uri, a);
+    e = fitting(c, s, uri);
+    if (e)
+        return (struct uri_route){ e->server, uri, e };
+    seen = s->no_external ? NULL : map_get(&c->seen, uri);
+    return (struct uri_route){ .server = seen ? seen->server : NULL, .uri = uri };
+}
+
+struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
+                            struct span uri, struct arena *a)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct uri_route r;
+
+    if (s->server || !uri.n)
+        return uri;
+    if (!uri_is_ours(uri)) {
+        r = catalog_route(c, s, uri, a);
+        if (r.server && strcmp(r.server, server) == 0)
+            return uri;
+        /* nobody's yet, and short enough for catalog_note_uri() */
+        if (!r.server && !r.entry && uri.n <= CATALOG_NAME_MAX)
+            return uri;
+    }
+    uri_wrap(&b, span_of(server), uri, LIST_RESOURCES);
+    return span_make(arena_dup(a, buf_span(&b)), b.n);
+}
+
+/* ---- Mentioned in results ---------------------------------------------------------------- */
+
+static void seen_free(struct catalog *c, struct seen *s)
+{
+    list_remove(&s->link);
+    map_del(&c->seen, s->uri);
+    free(s->server);
+    free(s);
+}
+
+void seen_drop(struct catalog *c, const char *server)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &c->seen_age) {
+        struct seen *s = CONTAINER_OF(pos, struct seen, link);
+
+        if (!server || strcmp(s->server, server) == 0)
+            seen_free(c, s);
+    }
+}
+
+void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
+{
+    struct seen *s = map_get(&c->seen, uri);
+
+    if (!uri.n || uri.n > CATALOG_NAME_MAX || uri_is_ours(uri))
+        return;
+    if (s) {
+        /* the first keeps it: clients hold that URI already */
+        list_remove(&s->link);
+        list_append(&c->seen_age, &s->link);
+        return;
+    }
+    if (c->seen.n == CATALOG_SEEN_MAX)
+        seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen, link));
+    s = mem_zero(sizeof *s + uri.n);
+    s->server = mem_dup(server);
+    s->uri = span_make(memcpy(s + 1, uri.p, uri.n), uri.n);
+    list_append(&c->seen_age, &s->link);
+    map_put(&c->seen, uri, s);
+}
