@@ -157,6 +157,8 @@ void mask_url(struct buf *out, struct span url)
     buf_add_span(out, authority);
     path = cut(&rest, "?#");
     mask_path(out, path);
+    if (rest.n && rest.p[0] == '?')
+        take_stop(out, &rest);
     query = cut(&rest, "#");
     mask_query(out, query);
     if (rest.n > 1)

@@ -183,7 +183,8 @@ static void write_entry(struct buf *out, const struct spec *s, bool masked)
     if (!s->enabled)
         json_put_bool(&o, "enabled", false);
     put_treatment(&o, s, SPEC_EAGER);
-    if (s->auth != SPEC_AUTH_NONE)
+    /* These two would make a reader think of a login. */
+    if (s->auth != SPEC_AUTH_NONE || s->oauth || s->keyfile_path)
         json_put_str(&o, "auth_type", spec_auth_name(s->auth));
     if (s->env_vars[0].name)
         put_env_vars(&o, s->env_vars);
