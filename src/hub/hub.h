@@ -41,6 +41,7 @@ struct hub_options {
     bool on_demand;                /* every server waits for its first call */
     bool refresh_on_change;
     const char *cache_dir; /* catalogues and eras are kept here; NULL: nowhere */
+    const char *marker;    /* put into the environment of children, "NAME=value"; may be NULL */
     link_open_fn *open;    /* NULL: the real one */
     void *open_ctx;
 };
@@ -128,7 +129,9 @@ void hub_counters(const struct hub *h, const char *name, struct hub_counters *ou
 size_t hub_cleanup_idle(struct hub *h);
 
 /* Listeners are told in the order in which they came; one may leave, not close the hub, from
- * inside. `list_changed`, `resource_updated` and `message` are for hosts; any may be NULL. */
+ * inside. `list_changed`, `resource_updated` and `message` are for hosts; any may be NULL.
+ * `list_changed` comes at the end of the turn, once for each kind and server; with the server ""
+ * it is the modes that changed. */
 struct hub_listener {
     hub_event_fn *event;
     void (*list_changed)(void *ctx, enum list_kind kind, const char *server);

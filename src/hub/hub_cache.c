@@ -1,0 +1,273 @@
+/* hub_cache.c - what a server listed last time, on the disk: so that the tools of a lazy server are
+ * there before it runs, and that nobody has to be asked twice which era it speaks. One file per
+ * fingerprint of a spec; reading and writing happen on a worker. What is wrong with a file is no
+ * error: then it is as if there were none. */
+#include "hub_impl.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { CACHE_VERSION = 1 };
+
+struct cache_job {
+    struct hub *hub;
+    uint64_t no;
+    char *path;
+    struct buf text;
+    struct json_doc doc; /* reading */
+    bool found;
+    struct pb_error err; /* writing */
+    int rc;
+};
+
+static struct cache_job *job_new(struct member *m)
+{
+    struct cache_job *j = NEW(struct cache_job);
+    char digest[SHA256_BYTES * 2 + 1];
+    struct buf path = { 0 };
+
+    spec_fingerprint(link_spec(m->link), digest);
+    buf_printf(&path, "%s/%s.json", m->hub->opts.cache_dir, digest);
+    j->path = buf_take(&path);
+    j->hub = m->hub;
+    j->no = m->no;
+    return j;
+}
+
+static void job_free(struct cache_job *j)
+{
+    json_doc_done(&j->doc);
+    buf_done(&j->text);
+    free(j->path);
+    free(j);
+}
+
+static void job_end(struct cache_job *j)
+{
+    struct hub *h = j->hub;
+
+    job_free(j);
+    h->jobs--;
+    hub_maybe_end(h);
+}
+
+/* ---- reading ---- */
+
+static bool read_all(const char *path, struct buf *out)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
+    ssize_t n;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > CATALOG_BYTES_MAX)
+        return false;
+    buf_reserve(out, (size_t)st.st_size);
+    while (out->n < (size_t)st.st_size) {
+        n = read(fd, out->p + out->n, (size_t)st.st_size - out->n);
+        if (n <= 0)
+            return false;
+        out->n += (size_t)n;
+    }
+    return true;
+}
+
+/* On a worker. */
+static void load_work(void *ctx)
+{
+    static const struct json_opts opts = { .keep_depth = 1, .unique_depth = 1 };
+    struct cache_job *j = ctx;
+    int64_t version;
+
+    j->found = read_all(j->path, &j->text) &&
+               json_parse(&j->doc, buf_span(&j->text), &opts, NULL) == 0 &&
+               json_int(json_get(json_root(&j->doc), "patchbay_cache"), &version, NULL) == 0 &&
+               version == CACHE_VERSION;
+}
+
+static void take_lists(struct member *m, struct json root)
+{
+    struct hub *h = m->hub;
+
+    for (unsigned k = 0; k < LIST_KINDS; k++) {
+        struct json list = json_get(root, list_kind_name((enum list_kind)k));
+        bool changed = false;
+
+        if (json_is(list, JSON_ARRAY) &&
+            catalog_set(h->catalog, link_spec(m->link), (enum list_kind)k, json_text(list),
+                        &changed, NULL) == 0)
+            m->known = true;
+        if (changed)
+            hub_lists_changed(h, m->name, 1U << k);
+    }
+}
+
+/* A lazy server that nobody has ever asked is started once, to learn what it has. */
+void member_loaded(struct member *m)
+{
+    if (member_is_lazy(m) && !m->known && link_state(m->link) == LINK_IDLE)
+        member_wake(m);
+    member_touch(m);
+}
+
+static void load_done(void *ctx)
+{
+    struct cache_job *j = ctx;
+    struct member *m = hub_by_no(j->hub, j->no);
+    struct json root = j->found ? json_root(&j->doc) : (struct json){ 0 };
+
+    if (m && m->loading) {
+        m->loading = false;
+        if (j->found && m->hint == PB_ERA_AUTO)
+            m->hint = json_str_is(json_get(root, "era"), "legacy")   ? PB_ERA_LEGACY
+                      : json_str_is(json_get(root, "era"), "modern") ? PB_ERA_MODERN
+                                                                     : PB_ERA_AUTO;
+        if (j->found && member_is_lazy(m) && !m->known && link_state(m->link) != LINK_DISABLED)
+            take_lists(m, root);
+        member_loaded(m);
+    }
+    job_end(j);
+}
+
+void member_load(struct member *m)
+{
+    struct cache_job *j;
+
+    if (m->loading || link_state(m->link) == LINK_DISABLED)
+        return;
+    if (!m->hub->opts.cache_dir) {
+        member_loaded(m);
+        return;
+    }
+    j = job_new(m);
+    if (loop_work(m->hub->loop, load_work, load_done, j, NULL) < 0) {
+        job_free(j);
+        member_loaded(m);
+        return;
+    }
+    m->hub->jobs++;
+    m->loading = true;
+}
+
+/* ---- writing ---- */
+
+static void write_list(struct json_out *o, const struct member *m, enum list_kind kind)
+{
+    const struct entry *const *all;
+    size_t n = catalog_all(m->hub->catalog, kind, &all);
+
+    json_begin_array(o, list_kind_name(kind));
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->server && !strcmp(all[i]->server, m->name))
+            json_put_raw(o, NULL, all[i]->text);
+    json_end(o);
+}
+
+static void write_text(struct buf *out, const struct member *m)
+{
+    struct json_out o = json_out(out);
+    struct link_facts facts;
+
+    link_facts(m->link, &facts);
+    json_begin_object(&o, NULL);
+    json_put_int(&o, "patchbay_cache", CACHE_VERSION);
+    json_put_str(&o, "server", m->name);
+    if (facts.era != ERA_UNKNOWN)
+        json_put_str(&o, "era", facts.era == ERA_LEGACY ? "legacy" : "modern");
+    json_put_str_opt(&o, "protocol", facts.protocol);
+    json_put_raw(&o, "serverInfo", facts.server_info);
+    for (unsigned k = 0; k < LIST_KINDS; k++)
+        write_list(&o, m, (enum list_kind)k);
+    json_end(&o);
+}
+
+static int make_dirs(char *path, struct pb_error *err)
+{
+    for (char *p = path + 1;; p++) {
+        if (*p == '/' || *p == '\0') {
+            char kept = *p;
+
+            *p = '\0';
+            if (mkdir(path, 0700) < 0 && errno != EEXIST)
+                return fail_sys(err, errno, "make the directory '%s'", path);
+            *p = kept;
+            if (!kept)
+                return 0;
+        }
+    }
+}
+
+static int write_all(int fd, struct span text)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+
+        if (n < 0 && errno != EINTR)
+            return -1;
+        text = span_from(text, n > 0 ? (size_t)n : 0);
+    }
+    return 0;
+}
+
+static int replace_file(const char *path, struct span text, struct pb_error *err)
+{
+    AUTO_BUF struct buf fresh = { 0 };
+    AUTO_CLOSE int fd = -1;
+
+    buf_printf(&fresh, "%s.XXXXXX", path);
+    buf_cstr(&fresh);
+    fd = mkostemp(fresh.p, O_CLOEXEC); /* makes it 0600 */
+    if (fd < 0)
+        return fail_sys(err, errno, "make '%s'", fresh.p);
+    if (write_all(fd, text) < 0 || rename(fresh.p, path) < 0) {
+        int sys = errno;
+
+        unlink(fresh.p);
+        return fail_sys(err, sys, "write '%s'", path);
+    }
+    return 0;
+}
+
+/* On a worker. */
+static void save_work(void *ctx)
+{
+    struct cache_job *j = ctx;
+    char *slash = strrchr(j->path, '/');
+
+    *slash = '\0';
+    j->rc = make_dirs(j->path, &j->err);
+    *slash = '/';
+    if (j->rc == 0)
+        j->rc = replace_file(j->path, buf_span(&j->text), &j->err);
+}
+
+static void save_done(void *ctx)
+{
+    struct cache_job *j = ctx;
+    struct member *m = hub_by_no(j->hub, j->no);
+
+    if (j->rc < 0)
+        log_warn("what a server lists cannot be kept, ignoring: %s", j->err.msg);
+    if (m) {
+        m->cache_busy = false;
+        member_touch(m);
+    }
+    job_end(j);
+}
+
+void member_save(struct member *m)
+{
+    struct cache_job *j;
+
+    if (!m->hub->opts.cache_dir || !m->cache_dirty || m->cache_busy)
+        return;
+    j = job_new(m);
+    write_text(&j->text, m);
+    if (loop_work(m->hub->loop, save_work, save_done, j, NULL) < 0) {
+        job_free(j); /* still dirty: next time */
+        return;
+    }
+    m->hub->jobs++;
+    m->cache_dirty = false;
+    m->cache_busy = true;
+}
