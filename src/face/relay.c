@@ -1,0 +1,428 @@
+#include "host_impl.h"
+#include "relay_impl.h"
+
+/* clang-format off */
+#define TO(s) SM_BIT(RELAY_##s)
+static const struct sm_state places[] = {
+    [RELAY_RUNNING] = { "running", TO(ASKING) | TO(PARKED) | TO(PAUSING) | TO(OVER), NULL },
+    [RELAY_ASKING]  = { "asking",  TO(RUNNING) | TO(OVER),                           NULL },
+    [RELAY_PARKED]  = { "parked",  TO(RUNNING) | TO(OVER),                           NULL },
+    [RELAY_PAUSING] = { "pausing", TO(RUNNING) | TO(OVER),                           NULL },
+    [RELAY_OVER]    = { "over",    0,                                                NULL },
+};
+/* clang-format on */
+_Static_assert(ARRAY_LEN(places) == RELAY_COUNT, "every state has a row");
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static void on_timer(void *ctx);
+
+static struct relay *relay_new(struct relays *s, const struct relay_order *o)
+{
+    size_t server_n = strlen(o->server) + 1, method_n = strlen(o->method) + 1;
+    struct relay *c = mem_zero(sizeof *c + server_n + method_n + o->subject.n);
+    char *tail = (char *)(c + 1);
+
+    memcpy(tail, o->server, server_n);
+    memcpy(tail + server_n, o->method, method_n);
+    if (o->subject.n)
+        memcpy(tail + server_n + method_n, o->subject.p, o->subject.n);
+    c->set = s;
+    c->where = (struct sm){ places, RELAY_RUNNING };
+    c->scope = o->scope;
+    c->server = tail;
+    c->method = tail + server_n;
+    c->subject = span_make(tail + server_n + method_n, o->subject.n);
+    c->timeout_ms = o->timeout_ms;
+    list_init(&c->asks);
+    list_append(&s->relays, &c->in_set);
+    timer_init(&c->timer, hub_loop(s->hub), on_timer, c);
+    return c;
+}
+
+static void relay_free(struct relay *c)
+{
+    if (c->holds) {
+        c->dead = true;
+        return;
+    }
+    timer_stop(&c->timer);
+    list_remove(&c->in_set);
+    asks_drop(c);
+    relay_drop_kept(c);
+    free(c->upstream);
+    if (c->params)
+        blob_unref(c->params);
+    free(c);
+}
+
+void relay_hold(struct relay *c) { c->holds++; }
+
+void relay_release(struct relay *c)
+{
+    if (--c->holds == 0 && c->dead)
+        relay_free(c);
+}
+
+void relay_end(struct relay *c)
+{
+    if (c->where.now != RELAY_OVER)
+        sm_move(&c->where, c, RELAY_OVER);
+    if (c->request) {
+        c->request->cancel = NULL;
+        c->request->work = NULL;
+        c->request = NULL;
+    }
+    relay_free(c);
+}
+
+void relay_abandon(struct relay *c, enum call_cancel why)
+{
+    struct relays *s = c->set;
+
+    if (c->where.now == RELAY_PARKED)
+        relay_unpark(c);
+    sm_move(&c->where, c, RELAY_OVER);
+    timer_stop(&c->timer);
+    c->request = NULL;
+    if (!c->id || !s || !hub_cancel(s->hub, c->id, why)) /* else the reply ends it */
+        relay_free(c);
+}
+
+void relay_pause(struct relay *c, bool paused)
+{
+    if (c->id && c->set)
+        hub_pause(c->set->hub, c->id, paused);
+}
+
+/* ---- the client --------------------------------------------------------------------------- */
+
+static void on_cancel(struct request *r, enum cancel_reason why)
+{
+    static const enum call_cancel reasons[] = {
+        [CANCEL_BY_CLIENT] = CALL_BY_USER,
+        [CANCEL_TIMEOUT] = CALL_TIMED_OUT,
+        [CANCEL_GONE] = CALL_BY_USER,
+        [CANCEL_SHUTDOWN] = CALL_SHUTDOWN,
+    };
+    struct relay *c = r->work;
+
+    r->work = NULL;
+    relay_abandon(c, reasons[why]);
+}
+
+void relay_attach(struct relay *c, struct request *r)
+{
+    c->request = r;
+    c->origin = r->server;
+    c->peer = peer_kind(r->peer) == PEER_STATELESS ? NULL : r->peer;
+    c->can = asks_possible(&r->env);
+    r->work = c;
+    r->cancel = on_cancel;
+}
+
+/* A number that does not rise is not sent on: a server that is asked a second time counts anew,
+ * while for the client it is still the same request. */
+static bool rises(struct request *r, struct json progress)
+{
+    double now;
+
+    if (json_double(progress, &now, NULL) < 0 || (r->progressed && now <= r->progress))
+        return false;
+    r->progressed = true;
+    r->progress = now;
+    return true;
+}
+
+/* The server's own words but for the token, which is the client's. */
+static void on_progress(void *ctx, struct span params)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf out = { 0 };
+    struct relay *c = ctx;
+    struct request *r = c->request;
+    struct span token;
+
+    if (!r || !r->env.progress_token.n || json_parse(&doc, params, &shallow, NULL) < 0)
+        return;
+    token = json_text(json_get(json_root(&doc), "progressToken"));
+    if (!token.n || !rises(r, json_get(json_root(&doc), "progress")))
+        return;
+    buf_add(&out, params.p, (size_t)(token.p - params.p));
+    buf_add_span(&out, r->env.progress_token);
+    buf_add(&out, span_end(token), (size_t)(span_end(params) - span_end(token)));
+    request_notify(r, "notifications/progress", buf_span(&out));
+}
+
+static void on_log(void *ctx, struct span params)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena arena = { 0 };
+    struct relay *c = ctx;
+    enum pb_log_level level;
+    struct json root;
+
+    if (!c->request || json_parse(&doc, params, &shallow, NULL) < 0)
+        return;
+    root = json_root(&doc);
+    if (log_level_parse(json_str(json_get(root, "level"), &arena), &level))
+        request_log(c->request, level, json_cstr(json_get(root, "logger"), &arena),
+                    json_text(json_get(root, "data")));
+}
+
+/* ---- the server --------------------------------------------------------------------------- */
+
+/* A legacy server has no such results, whatever it writes into them. */
+static bool may_ask_for_input(const struct relay *c)
+{
+    return c->params || c->request->env.era == ERA_MODERN;
+}
+
+void relay_deliver(struct relay *c, const struct client_reply *reply)
+{
+    if (reply->err) {
+        relay_reply_error(c, reply);
+    } else if (may_ask_for_input(c) && is_input_required(reply->result)) {
+        relay_input_required(c, reply->result);
+        return;
+    } else {
+        relay_reply_result(c, reply->result);
+    }
+    relay_end(c);
+}
+
+static void on_reply(void *ctx, const struct client_reply *reply)
+{
+    struct relay *c = ctx;
+
+    c->id = 0;
+    asks_drop(c); /* what a legacy server asked, it does not want to know any more */
+    switch (c->where.now) {
+    case RELAY_OVER:
+        relay_free(c);
+        break;
+    case RELAY_PARKED:
+        relay_keep_reply(c, reply);
+        break;
+    case RELAY_ASKING:
+        sm_move(&c->where, c, RELAY_RUNNING);
+        relay_deliver(c, reply);
+        break;
+    default:
+        relay_deliver(c, reply);
+    }
+}
+
+void relay_call(struct relay *c, struct span params)
+{
+    const struct request *r = c->request;
+    AUTO_BUF struct buf caller = { 0 }, caps = { 0 };
+    struct call_spec spec = {
+        .server = c->server,
+        .method = c->method,
+        .params = params,
+        .subject = c->subject,
+        .timeout_ms = c->timeout_ms,
+        .wants_progress = r->env.progress_token.n > 0,
+        .wants_log = r->env.wants_log,
+        .log_level = r->env.log_level,
+        .raw_rounds = true,
+        .progress = on_progress,
+        .log = on_log,
+        .question = c->can ? relay_on_question : NULL,
+        .reply = on_reply,
+        .ctx = c,
+    };
+    struct pb_error err;
+
+    host_caller(r, &caller);
+    asks_caps(&caps, &r->env);
+    spec.caller = buf_cstr(&caller);
+    spec.caps = buf_cstr(&caps);
+    if (hub_call(c->set->hub, &spec, &c->id, &err) < 0) {
+        c->id = 0;
+        relay_reply_fault(c, &err);
+        relay_end(c);
+    }
+}
+
+/* A pause has passed, or nobody came back to a parked call. */
+static void on_timer(void *ctx)
+{
+    struct relay *c = ctx;
+
+    if (c->where.now == RELAY_PARKED) {
+        log_info("server %s: nobody came back with the answers it had asked for", c->server);
+        relay_abandon(c, CALL_TIMED_OUT);
+        return;
+    }
+    relay_ask_again(c);
+}
+
+/* ---- the set ------------------------------------------------------------------------------ */
+
+struct relays *relays_new(struct hub *hub)
+{
+    struct relays *s = NEW(struct relays);
+
+    s->hub = hub;
+    list_init(&s->relays);
+    id_random(s->key, sizeof s->key);
+    return s;
+}
+
+void relays_free(struct relays *s)
+{
+    if (!s)
+        return;
+    while (!list_empty(&s->relays)) {
+        struct relay *c = CONTAINER_OF(s->relays.next, struct relay, in_set);
+
+        list_remove(&c->in_set);
+        if (c->request) {
+            struct request *r = c->request;
+
+            r->cancel = NULL;
+            r->work = NULL;
+            request_fail(r, RPC_INTERNAL_ERROR, SPAN(""), "Request cancelled");
+        }
+        relay_hold(c);
+        if (c->where.now != RELAY_OVER)
+            relay_abandon(c, CALL_SHUTDOWN);
+        c->set = NULL; /* a reply may still come, and will find nobody */
+        relay_release(c);
+    }
+    map_done(&s->parked);
+    free(s);
+}
+
+void relays_left(struct relays *s, const struct peer *p)
+{
+    struct list *pos, *safe;
+
+    if (!s)
+        return;
+    LIST_FOREACH(pos, safe, &s->relays) {
+        struct relay *c = CONTAINER_OF(pos, struct relay, in_set);
+
+        if (c->where.now == RELAY_PARKED && c->peer == p) {
+            relay_abandon(c, CALL_BY_USER);
+            safe = s->relays.next; /* what that ended is not known: look from the start */
+        }
+    }
+}
+
+size_t relays_parked(const struct relays *s) { return s->parked.n; }
+
+/* ---- starting ----------------------------------------------------------------------------- */
+
+/* The params are wanted again only when a server of the modern era asks a client that is not. */
+static bool may_need_rounds(const struct relays *s, const struct request *r, const char *server)
+{
+    const struct link *l = hub_link(s->hub, server);
+    struct link_facts facts = { 0 };
+
+    if (r->env.era == ERA_MODERN)
+        return false;
+    if (l)
+        link_facts(l, &facts);
+    return facts.era != ERA_LEGACY;
+}
+
+void relay_start(struct relays *s, struct request *r, const struct relay_order *o)
+{
+    struct relay *c = relay_new(s, o);
+
+    relay_attach(c, r);
+    if (may_need_rounds(s, r, o->server))
+        c->params = blob_new(o->params);
+    relay_call(c, o->params);
+}
+
+/* Does what the client asks for still lead to the same thing of the same server? */
+static bool leads_there(const struct relays *s, const struct request *r, const struct scope *scope,
+                        const struct relay_state *st, struct arena *arena)
+{
+    struct span name = json_str(json_get(r->params, subject_key(r)), arena);
+    const struct catalog *catalog = hub_catalog(s->hub);
+    const struct entry *e;
+    struct uri_route to;
+
+    if (span_is(r->method, "resources/read")) {
+        to = catalog_route(catalog, scope, name, arena);
+        if (!to.server && scope->server) /* it may have some that it does not list */
+            to = (struct uri_route){ .server = scope->server, .uri = name };
+        return to.server && span_is(st->server, to.server) && span_eq(st->subject, to.uri);
+    }
+    e = catalog_find(catalog, scope, span_is(r->method, "tools/call") ? LIST_TOOLS : LIST_PROMPTS,
+                     name, NULL);
+    return e && e->server && span_is(st->server, e->server) && span_eq(st->subject, e->name);
+}
+
+static struct span quoted(struct span text, struct arena *arena)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    json_quote(&b, text);
+    return span_make(arena_dup(arena, buf_span(&b)), b.n);
+}
+
+/* The request once more, as its server knows it. */
+static void retry_params(struct buf *out, const struct request *r, const struct relay_state *st,
+                         struct arena *arena)
+{
+    struct json inputs = json_get(r->params, "inputResponses");
+    struct own_param own[4] = { { subject_key(r), quoted(st->subject, arena) } };
+    size_t n = 1;
+
+    if (json_is(inputs, JSON_OBJECT))
+        own[n++] = (struct own_param){ "inputResponses", json_text(inputs) };
+    if (st->upstream.n)
+        own[n++] = (struct own_param){ "requestState", st->upstream };
+    host_params(out, r->params, own);
+}
+
+static void resume_passed(struct relays *s, struct request *r, const struct scope *scope,
+                          const struct relay_state *st, struct arena *arena)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct relay_order o = {
+        .scope = scope,
+        .server = arena_dup(arena, st->server),
+        .method = arena_dup(arena, r->method),
+        .subject = st->subject,
+        .timeout_ms = st->timeout_ms,
+    };
+
+    if (!leads_there(s, r, scope, st, arena)) {
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "requestState is not valid for this request");
+        return;
+    }
+    retry_params(&params, r, st, arena);
+    o.params = buf_span(&params);
+    relay_start(s, r, &o);
+}
+
+bool relay_resume(struct relays *s, struct request *r, const struct scope *scope)
+{
+    struct json text = json_get(r->params, "requestState");
+    struct json inputs = json_get(r->params, "inputResponses");
+    AUTO_ARENA struct arena arena = { 0 };
+    struct relay_state st = { 0 };
+    struct pb_error err;
+
+    if (r->env.era != ERA_MODERN || json_is(text, JSON_NONE) || json_is(text, JSON_NULL))
+        return false;
+    if (!json_is(inputs, JSON_OBJECT) && !json_is(inputs, JSON_NONE) && !json_is(inputs, JSON_NULL))
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "inputResponses: expected an object, got %s",
+                     json_type_name(inputs));
+    else if (relay_open(&st, s, r, text, &arena, &err) < 0)
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "%s", err.msg);
+    else if (st.ticket.n)
+        relay_resume_parked(s, r, scope, st.ticket);
+    else
+        resume_passed(s, r, scope, &st, &arena);
+    return true;
+}

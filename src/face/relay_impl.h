@@ -1,0 +1,136 @@
+/* relay_impl.h - the layout of a relayed call, for relay*.c.
+ *
+ *     running <-> asking   questions are with a legacy client
+ *     running <-> parked   the questions went out as a result: a modern client has to come back
+ *     running <-> pausing  a modern server only wants to be asked again, a little later
+ *     each of them -> over nobody wants the answer; the server's, if it owes one, is awaited
+ *
+ * A legacy server's call goes on while its questions are out (`id`), and its clock stands still; a
+ * modern server's has ended with them, and the next round is another call. */
+#pragma once
+#include "relay.h"
+
+enum relay_where {
+    RELAY_RUNNING,
+    RELAY_ASKING,
+    RELAY_PARKED,
+    RELAY_PAUSING,
+    RELAY_OVER,
+    RELAY_COUNT
+};
+
+/* What a client can be asked: one bit each. */
+enum ask_kind { ASK_FORM, ASK_URL, ASK_MODEL, ASK_MODEL_TOOLS, ASK_ROOTS, ASK_KINDS };
+
+/* A question that is not answered yet; or, of an input_required, one that was put. */
+struct ask {
+    struct list in_relay;
+    struct relay *relay;
+    enum ask_kind kind;
+    struct link_question *question; /* of a legacy server; NULL: an entry of input_required */
+    char *key;                      /* its key in inputRequests, as written */
+    char *params;                   /* JSON; for a client that is asked later; may be NULL */
+    char *answer;                   /* JSON; NULL while awaited */
+};
+
+struct relay {
+    struct list in_set;
+    struct relays *set; /* NULL: gone */
+    struct sm where;
+    struct request *request;        /* who waits for the answer; NULL: parked or over */
+    const struct pb_server *origin; /* where its client came in */
+    const struct peer *peer;        /* who ends a parked call by leaving; NULL: nobody */
+    const struct scope *scope;
+    const char *server, *method; /* these and the subject lie behind the struct */
+    struct span subject;
+    uint64_t timeout_ms;
+    uint64_t id;         /* of the hub's call; 0: none runs */
+    struct blob *params; /* kept for further rounds of a legacy client; may be NULL */
+    char *upstream;      /* the server's requestState, a JSON string; NULL: none */
+    struct list asks;
+    unsigned n_asks, rounds, last_key;
+    unsigned can; /* bits of enum ask_kind */
+    unsigned holds;
+    bool dead;                 /* to be freed when nothing holds it */
+    bool parking;              /* to be parked at the end of this turn */
+    char ticket[ID_CHARS + 1]; /* the name of a parked call */
+    struct kept_reply *kept;   /* came while it was parked */
+    struct timer timer;
+};
+
+struct relays {
+    struct hub *hub;
+    struct list relays;
+    struct map parked; /* ticket -> struct relay */
+    uint8_t key[STATE_KEY_BYTES];
+};
+
+/* relay.c */
+/* While held, a relay that ends is still there, `dead`. The last release frees it. */
+void relay_hold(struct relay *c);
+void relay_release(struct relay *c);
+/* It has been answered, or nobody cares: forgets the request and frees. */
+void relay_end(struct relay *c);
+/* Nobody wants the answer: tells the server if it works on it. */
+void relay_abandon(struct relay *c, enum call_cancel why);
+/* From now on r waits for the answer. */
+void relay_attach(struct relay *c, struct request *r);
+/* Asks the server. On failure the client has been told, and the relay is over. */
+void relay_call(struct relay *c, struct span params);
+/* What the server answered, to a request that waits. */
+void relay_deliver(struct relay *c, const struct client_reply *reply);
+void relay_pause(struct relay *c, bool paused);
+
+/* relay_ask.c */
+unsigned asks_possible(const struct envelope *env);
+/* Appends the capabilities of this client that a server may make use of through us. */
+void asks_caps(struct buf *out, const struct envelope *env);
+/* Which kind it is; false: none that there is, or one that this client cannot be asked; *code and
+ * *text say so. `params` may be JSON_NONE. */
+bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
+                 int *code, const char **text);
+const char *ask_method(enum ask_kind kind);
+struct ask *ask_new(struct relay *c, enum ask_kind kind);
+void ask_free(struct ask *a);
+void asks_drop(struct relay *c);
+/* call_spec.question */
+void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
+
+/* relay_rounds.c */
+/* Is it a result that asks for input? */
+bool is_input_required(struct span result);
+/* Passes it on to a modern client, asks a legacy one. */
+void relay_input_required(struct relay *c, struct span result);
+/* The same request again, with the answers and the server's state. */
+void relay_ask_again(struct relay *c);
+
+/* relay_park.c */
+/* At the end of this turn: what else the server asks until then goes along. */
+void relay_park_soon(struct relay *c);
+void relay_unpark(struct relay *c);
+void relay_keep_reply(struct relay *c, const struct client_reply *reply);
+void relay_drop_kept(struct relay *c);
+/* r comes back to a parked call. */
+void relay_resume_parked(struct relays *s, struct request *r, const struct scope *scope,
+                         struct span ticket);
+
+/* relay_state.c: what our requestState says. */
+/* The member of its params that says what a request is about: "uri" or "name". */
+const char *subject_key(const struct request *r);
+struct relay_state {
+    struct span ticket;          /* of a parked call; or empty, and: */
+    struct span server, subject; /* who is to be asked again, and for what */
+    struct span upstream;        /* the server's own requestState, a JSON string; empty: none */
+    uint64_t timeout_ms;
+};
+MUST_CHECK int relay_seal(struct buf *out, const struct relays *s, const struct request *r,
+                          const struct relay_state *st, unsigned round, struct pb_error *err);
+/* The spans lie in the arena. */
+MUST_CHECK int relay_open(struct relay_state *out, const struct relays *s, const struct request *r,
+                          struct json text, struct arena *arena, struct pb_error *err);
+
+/* relay_result.c */
+void relay_reply_result(struct relay *c, struct span result);
+/* relay_error.c: what went wrong, in words; of our own or the server's. */
+void relay_reply_error(struct relay *c, const struct client_reply *reply);
+void relay_reply_fault(struct relay *c, const struct pb_error *err);
