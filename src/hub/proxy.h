@@ -12,6 +12,7 @@ struct proxy_caller {
     int (*call)(void *ctx, const struct call_spec *spec, uint64_t *id, struct pb_error *err);
     bool (*cancel)(void *ctx, uint64_t id, enum call_cancel why);
     void *ctx;
+    struct pb_loop *loop; /* results that are known at once are told from here */
 };
 struct proxy_caller proxy_caller_of(struct hub *h);
 
@@ -37,7 +38,8 @@ struct proxy {
 struct proxy *proxy_new(const struct proxy_caller *caller, const struct view_tool *tool);
 void proxy_free(struct proxy *p);
 /* `arguments`: JSON text; "" and "{}" mean none. fn once, never inside. *id for proxy_cancel(); 0
- * when there is nothing to cancel. */
+ * when there is nothing to cancel; id may be NULL. The proxy may be freed before fn runs. A tool
+ * that says of itself that it failed is PROXY_FAILED with what it said. */
 void proxy_call(struct proxy *p, const char *arguments, uint64_t timeout_ms, proxy_fn *fn,
                 void *ctx, uint64_t *id);
 void proxy_cancel(struct proxy *p, uint64_t id);
