@@ -2,9 +2,36 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* clang-format off */
 const struct verb *const cli_verbs[] = {
-    &verb_call, &verb_completion, &verb_help, &verb_man, &verb_tools, &verb_version, NULL,
+    &verb_add,
+    &verb_call,
+    &verb_cancel,
+    &verb_completion,
+    &verb_connect,
+    &verb_disable,
+    &verb_disconnect,
+    &verb_enable,
+    &verb_get,
+    &verb_help,
+    &verb_list,
+    &verb_logs,
+    &verb_man,
+    &verb_mcp,
+    &verb_mode,
+    &verb_prompt,
+    &verb_prompts,
+    &verb_read,
+    &verb_reconnect,
+    &verb_remove,
+    &verb_resources,
+    &verb_serve,
+    &verb_status,
+    &verb_tools,
+    &verb_version,
+    NULL,
 };
+/* clang-format on */
 
 const struct verb *cli_find(const char *name)
 {
@@ -185,7 +212,7 @@ static int run_verb(struct cli *cli, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? verb_name(argv[1]) : "help";
+    const char *name = argc > 1 ? verb_name(argv[1]) : "serve";
     struct cli cli = { .verb = cli_find(name) };
     int status;
 

@@ -1,121 +1,125 @@
-#include "cli.h"
+#include "arguments.h"
+#include "reach.h"
+#include "request.h"
+#include "show.h"
 #include <inttypes.h>
-#include <string.h>
 
-/* Arguments: one JSON object, or words: k=text, k:=json. */
-static int build_arguments(const struct cli *cli, struct buf *out, struct pb_error *err)
+static int read_timeout(const struct cli *cli, uint32_t *ms)
 {
-    struct json_out o = json_out(out);
+    const char *text = cli_option(cli, "timeout");
+    uintmax_t v;
+    char *end;
 
-    if (cli->n_args == 2 && cli->args[1][0] == '{') {
-        buf_str(out, cli->args[1]);
-        return 0;
-    }
-    json_begin_object(&o, NULL);
-    for (int i = 1; i < cli->n_args; i++) {
-        const char *word = cli->args[i];
-        const char *eq = strchr(word, '=');
-        bool json = eq && eq > word && eq[-1] == ':';
-        AUTO_JSON struct json_doc doc = { 0 };
-        AUTO_BUF struct buf quoted = { 0 };
-
-        if (!eq || eq == word)
-            return fail(err, PB_E_INVALID, "'%s' is not k=text, k:=json or a JSON object", word);
-        if (json && json_parse(&doc, span_of(eq + 1), NULL, err) < 0)
-            return fail_in(err, "the value in '%.*s'", (int)(eq - word + 1), word);
-        if (!json)
-            json_quote(&quoted, span_of(eq + 1));
-        json_put_raw_key(&o, span_make(word, (size_t)(eq - word) - json),
-                         json ? span_of(eq + 1) : buf_span(&quoted));
-    }
-    json_end(&o);
-    return 0;
+    *ms = 0;
+    if (!text)
+        return CLI_OK;
+    v = strtoumax(text, &end, 10);
+    if (*end || end == text || v == 0 || v > UINT32_MAX)
+        return cli_usage(cli->verb, "--timeout is a number of milliseconds, not '%s'", text);
+    *ms = (uint32_t)v;
+    return CLI_OK;
 }
 
-static void show_progress(void *ctx, double progress, double total, const char *message)
+static int print_answer(const struct cli *cli, const struct cli_answer *a)
 {
-    (void)ctx;
-    if (total > 0)
-        fprintf(stderr, "%g/%g %s\n", progress, total, message ? message : "");
+    if (cli_option(cli, "json"))
+        puts(a->json);
     else
-        fprintf(stderr, "%g %s\n", progress, message ? message : "");
+        show_text(a->text);
+    return a->is_error ? CLI_TOOL_ERROR : CLI_OK;
 }
 
-/* To a terminal line by line, without what could move its cursor or change its colours; anywhere
- * else the bytes as they are. */
-static void print_text(char *text)
+static int call(const struct cli *cli, struct pb_client *client, const char *arguments,
+                uint32_t timeout_ms)
 {
-    if (!isatty(STDOUT_FILENO)) {
-        puts(text);
-        return;
-    }
-    for (char *line = text, *end; line; line = end) {
-        end = strchr(line, '\n');
-        if (end)
-            *end++ = '\0';
-        text_make_printable(line);
-        puts(line);
-    }
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct cli_answer answer = { 0 };
+    struct pb_error err;
+    int status;
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "name", cli->args[0]);
+    json_put_raw(&o, "arguments", span_of(arguments));
+    json_end(&o);
+    if (cli_request(client, "tools/call", buf_cstr(&params), timeout_ms, &answer, &err) < 0)
+        status = cli_fail(&err);
+    else
+        status = print_answer(cli, &answer);
+    cli_answer_done(&answer);
+    return status;
 }
 
-static int print_result(const struct cli *cli, const struct pb_result *result)
+/* Without a daemon nothing runs yet: the server that the name begins with is started, which tells
+ * us its tools. */
+static int wake_server(struct reach *s, const char *tool, struct pb_error *err)
 {
-    if (cli_option(cli, "json")) {
-        puts(pb_result_json(result, NULL));
-    } else {
-        AUTO_FREE char *text = pb_result_text(result);
+    size_t n = strcspn(tool, "/.:");
+    const char *under = strstr(tool, "__");
+    AUTO_FREE char *server = NULL, *params = NULL;
+    struct pb_result *ignored = NULL;
+    int rc;
 
-        print_text(text);
-    }
-    return pb_result_is_error(result) ? CLI_TOOL_ERROR : CLI_OK;
+    if (reach_is_daemon(s))
+        return 0;
+    if (!tool[n] && under)
+        n = (size_t)(under - tool);
+    server = mem_dupn(tool, n);
+    params = reach_params("server", server);
+    rc = reach_request(s, "patchbay/tools", params, &ignored, err);
+    pb_result_free(ignored);
+    return rc;
+}
+
+static int call_through_hub(const struct cli *cli, const char *arguments, uint32_t timeout_ms)
+{
+    AUTO(reach) struct reach *s = NULL;
+    struct pb_error err;
+
+    if (reach_open(&s, cli, 0, &err) < 0 || wake_server(s, cli->args[0], &err) < 0)
+        return cli_fail(&err);
+    return call(cli, reach_client(s), arguments, timeout_ms);
 }
 
 static int run_call(struct cli *cli)
 {
-    struct pb_request_options request = PB_REQUEST_OPTIONS_INIT;
-    const char *timeout = cli_option(cli, "timeout");
     AUTO_BUF struct buf arguments = { 0 };
     struct pb_client *client = NULL;
-    struct pb_result *result = NULL;
+    uint32_t timeout_ms;
     struct pb_error err;
     int status;
 
-    if (!cli_has_server(cli))
-        return cli_usage(cli->verb, "which server? give --url URL or -- COMMAND");
-    if (timeout) {
-        char *end;
-        uintmax_t ms = strtoumax(timeout, &end, 10);
-
-        if (*end || end == timeout || ms == 0 || ms > UINT32_MAX)
-            return cli_usage(cli->verb, "--timeout is a number of milliseconds, not '%s'", timeout);
-        request.timeout_ms = (uint32_t)ms;
-    }
-    if (build_arguments(cli, &arguments, &err) < 0 || cli_connect(cli, &client, &err) < 0)
+    if (read_timeout(cli, &timeout_ms) != CLI_OK)
+        return CLI_USAGE;
+    if (arguments_build(cli->args + 1, cli->n_args - 1, false, &arguments, &err) < 0)
         return cli_fail(&err);
-    request.on_progress = show_progress;
-    if (pb_client_call(client, cli->args[0], buf_cstr(&arguments), &request, &result, &err) < 0)
-        status = cli_fail(&err);
-    else
-        status = print_result(cli, result);
-    pb_result_free(result);
+    cli_catch_interrupt();
+    if (!cli_has_server(cli))
+        return call_through_hub(cli, buf_cstr(&arguments), timeout_ms);
+    if (cli_connect(cli, &client, &err) < 0)
+        return cli_fail(&err);
+    status = call(cli, client, buf_cstr(&arguments), timeout_ms);
     pb_client_free(client);
     return status;
 }
 
 const struct verb verb_call = {
     .name = "call",
-    .usage = "TOOL [k=text | k:=json | {...}]... --url URL | -- COMMAND ARG...",
-    .help = "Call one tool of a server and print its result",
-    .text = "Progress goes to standard error. The result is printed as a person would read it;\n"
-            "with --json as the server sent it.",
+    .usage = "SERVER.TOOL [k=text | k:=json | k=@file | {...} | @file | -]...",
+    .help = "Call one tool and print its result",
+    .text = "The tool is one of a configured server, written server.tool, server/tool or\n"
+            "server__tool; or with --url or -- COMMAND one of that server, under its own name.\n"
+            "Progress goes to standard error, and Ctrl-C cancels the call on the server. The\n"
+            "result is printed as a person would read it; with --json as the server sent it.",
     .min = 1,
     .max = -1,
     .takes_command = true,
     .options =
         (const struct option_spec[]){
-            CLI_SERVER_OPTIONS,
             { 0, "json", NULL, "print the result as JSON" },
             { 't', "timeout", "MS", "give up after this many milliseconds (30000)" },
+            CLI_SERVER_OPTIONS,
+            CLI_HUB_OPTIONS,
             { 0 },
         },
     .run = run_call,

@@ -1,67 +1,139 @@
-#include "cli.h"
+#include "reach.h"
+#include "show.h"
 
-/* A tool as one line: its name and the first line of its description. Control characters of a
- * server must not move our reader's cursor. */
-static void print_tool(struct json tool)
+/* ---- of one server that is named here and now ----------------------------------------------- */
+
+static void print_bare(struct json tools)
 {
-    AUTO_ARENA struct arena arena = { 0 };
-    char *name = arena_dup(&arena, json_str(json_get(tool, "name"), &arena));
-    char *about = arena_dup(&arena, json_str(json_get(tool, "description"), &arena));
-    char *end = strchr(about, '\n');
+    AUTO_ARENA struct arena a = { 0 };
+    struct show_table *t = show_table_new(2);
 
-    if (end)
-        *end = '\0';
-    text_make_printable(name);
-    text_make_printable(about);
-    printf("%-28s %s\n", name, about);
+    JSON_FOREACH(tool, tools) {
+        const char *cells[] = { show_member(tool, "name", &a),
+                                show_member(tool, "description", &a) };
+
+        show_row(t, SHOW_BOLD, cells);
+    }
+    show_table_print(t);
 }
 
-static int print_tools(const char *text, size_t n)
+static int list_direct(const struct cli *cli)
 {
     AUTO_JSON struct json_doc doc = { 0 };
-    struct pb_error err;
-
-    if (json_parse(&doc, span_make(text, n), NULL, &err) < 0)
-        return cli_fail(&err);
-    JSON_FOREACH(tool, json_root(&doc))
-        print_tool(tool);
-    return CLI_OK;
-}
-
-static int run_tools(struct cli *cli)
-{
     struct pb_client *client = NULL;
     struct pb_result *tools = NULL;
     struct pb_error err;
-    int status;
+    int status = CLI_OK;
 
-    if (!cli_has_server(cli))
-        return cli_usage(cli->verb, "which server? give --url URL or -- COMMAND");
     if (cli_connect(cli, &client, &err) < 0)
         return cli_fail(&err);
-    if (pb_client_list(client, "tools", &tools, &err) < 0) {
+    if (pb_client_list(client, "tools", &tools, &err) < 0 ||
+        json_parse(&doc, span_of(pb_result_json(tools, NULL)), NULL, &err) < 0)
         status = cli_fail(&err);
-    } else {
-        size_t n;
-        const char *text = pb_result_json(tools, &n);
-
-        status = cli_option(cli, "json") ? (puts(text), CLI_OK) : print_tools(text, n);
-    }
+    else if (cli_option(cli, "json"))
+        puts(pb_result_json(tools, NULL));
+    else
+        print_bare(json_root(&doc));
     pb_result_free(tools);
     pb_client_free(client);
     return status;
 }
 
+/* ---- of the configured servers --------------------------------------------------------------- */
+
+/* server.tool, as "patchbay call" takes it. */
+static const char *dotted(struct json entry, struct arena *a)
+{
+    const char *server = show_member(entry, "server", a);
+    const char *name = show_member(json_get(entry, "definition"), "name", a);
+
+    return *server ? arena_printf(a, "%s.%s", server, name) : name;
+}
+
+static void print_entries(struct json entries)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct show_table *t = show_table_new(2);
+
+    JSON_FOREACH(e, entries) {
+        bool on = json_bool(json_get(e, "enabled"), true);
+        const char *cells[] = { dotted(e, &a),
+                                on ? show_member(json_get(e, "definition"), "description", &a)
+                                   : "(disabled)" };
+
+        show_row(t, on ? SHOW_BOLD : SHOW_GRAY, cells);
+    }
+    show_table_print(t);
+}
+
+static char *list_params(const struct cli *cli)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    json_put_str_opt(&o, "server", cli->n_args ? cli->args[0] : NULL);
+    json_put_str_opt(&o, "mode", cli_option(cli, "mode"));
+    json_end(&o);
+    return buf_take(&b);
+}
+
+static int list_of_hub(const struct cli *cli, const char *method, const char *member)
+{
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_FREE char *params = list_params(cli);
+    struct pb_result *result = NULL;
+    struct pb_error err;
+    int status = CLI_OK;
+
+    if (reach_open(&s, cli, 0, &err) < 0)
+        return cli_fail(&err);
+    if (reach_ask(s, method, params, &result, &doc, &err) < 0)
+        status = cli_fail(&err);
+    else if (cli_option(cli, "json"))
+        puts(pb_result_json(result, NULL));
+    else
+        print_entries(json_get(json_root(&doc), member));
+    pb_result_free(result);
+    return status;
+}
+
+static int run_tools(struct cli *cli)
+{
+    return cli_has_server(cli) ? list_direct(cli) : list_of_hub(cli, "patchbay/tools", "tools");
+}
+
+static int run_prompts(struct cli *cli) { return list_of_hub(cli, "patchbay/prompts", "prompts"); }
+
 const struct verb verb_tools = {
     .name = "tools",
-    .usage = "[--json] --url URL | -- COMMAND ARG...",
-    .help = "List the tools of a server",
+    .usage = "[SERVER] [--mode MODE] [--json]",
+    .help = "List the tools of all servers, or of one",
+    .text = "With --url or -- COMMAND those of a server that is not configured.",
+    .max = 1,
     .takes_command = true,
     .options =
         (const struct option_spec[]){
-            CLI_SERVER_OPTIONS,
             { 0, "json", NULL, "print the definitions as JSON" },
+            { 'm', "mode", "MODE", "only what this mode lets through" },
+            CLI_SERVER_OPTIONS,
+            CLI_HUB_OPTIONS,
             { 0 },
         },
     .run = run_tools,
+};
+
+const struct verb verb_prompts = {
+    .name = "prompts",
+    .usage = "[SERVER] [--json]",
+    .help = "List the prompts of all servers, or of one",
+    .max = 1,
+    .options =
+        (const struct option_spec[]){
+            { 0, "json", NULL, "print the definitions as JSON" },
+            CLI_HUB_OPTIONS,
+            { 0 },
+        },
+    .run = run_prompts,
 };

@@ -1,0 +1,294 @@
+#include "daemon.h"
+#include <signal.h>
+
+enum { DAEMON_CONNECT_MS = 30000 };
+
+struct daemon {
+    const struct daemon_options *opts;
+    struct pb_loop *loop;
+    struct warden *warden;
+    struct config *config;
+    struct hub *hub;
+    struct hosts *hosts;
+    struct serve *serve;
+    struct attach *attach;
+    struct watch *watch;
+    struct control_facts facts;
+    char *home, *cache, *socket, *url;
+    const char **files;
+    bool stopping;
+
+    /* A reload: the worker reads, the loop applies. */
+    bool reading, read_again;
+    struct config *fresh;
+    struct pb_error read_err;
+};
+
+static void begin_stop(struct daemon *d);
+
+/* ---- reload -------------------------------------------------------------------------------- */
+
+static void start_reload(void *ctx);
+
+static void read_config(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct config_request r = cli_config_request(d->opts->cli);
+
+    d->fresh = NULL;
+    if (config_load(&d->fresh, &r, &d->read_err) < 0)
+        d->fresh = NULL;
+}
+
+static void apply_config(struct daemon *d)
+{
+    struct hub_changes n = hub_apply(d->hub, d->fresh);
+
+    for (size_t i = 0; i < d->fresh->n_warnings; i++)
+        fprintf(stderr, "patchbay: warning: %s\n", d->fresh->warnings[i]);
+    config_free(d->config);
+    d->config = TAKE(d->fresh);
+    if (d->opts->announce && n.added + n.removed + n.restarted + n.updated)
+        fprintf(stderr, "patchbay: config: %zu added, %zu removed, %zu restarted, %zu updated\n",
+                n.added, n.removed, n.restarted, n.updated);
+}
+
+static void on_config_read(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    d->reading = false;
+    if (d->stopping) {
+        config_free(TAKE(d->fresh));
+        return;
+    }
+    if (d->fresh)
+        apply_config(d);
+    else
+        fprintf(stderr, "patchbay: the config is not taken: %s\n", d->read_err.msg);
+    if (d->read_again)
+        start_reload(d);
+}
+
+static void start_reload(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct pb_error err;
+
+    d->read_again = d->reading;
+    if (d->reading || d->stopping)
+        return;
+    if (loop_work(d->loop, read_config, on_config_read, d, &err) < 0) {
+        fprintf(stderr, "patchbay: the config cannot be read now: %s\n", err.msg);
+        return;
+    }
+    d->reading = true;
+}
+
+static void watch_config(struct daemon *d)
+{
+    struct pb_error err;
+
+    d->files = mem_zero((d->config->n_files + 1) * sizeof *d->files);
+    for (size_t i = 0; i < d->config->n_files; i++)
+        d->files[i] = d->config->files[i].path = mem_dup(d->config->files[i].path);
+    if (d->config->n_files && watch_files(&d->watch, d->loop, d->files, start_reload, d, &err) < 0)
+        fprintf(stderr, "patchbay: changes of the config will not be noticed: %s\n", err.msg);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------ */
+
+static void on_hub_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    loop_stop(d->loop);
+}
+
+static void on_hosts_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    hub_close(TAKE(d->hub), on_hub_closed, d);
+}
+
+static void on_serve_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    hosts_close(TAKE(d->hosts), on_hosts_closed, d);
+}
+
+static void on_attach_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    if (d->serve)
+        serve_close(TAKE(d->serve), on_serve_closed, d);
+    else
+        on_serve_closed(d);
+}
+
+/* From the outside in: nobody new, answers for those who wait, then the servers. */
+static void begin_stop(struct daemon *d)
+{
+    if (d->stopping)
+        return;
+    d->stopping = true;
+    watch_free(TAKE(d->watch));
+    if (d->attach)
+        attach_close(TAKE(d->attach), on_attach_closed, d);
+    else
+        on_attach_closed(d);
+}
+
+static void on_stop(void *ctx) { begin_stop(ctx); }
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+static int start_stdio(struct daemon *d, struct pb_error *err)
+{
+    struct host *host;
+    int rc = hosts_get(d->hosts, &d->opts->scope, &host, err);
+
+    if (rc < 0)
+        return rc;
+    return server_take_stdio(host_server(host), STDIN_FILENO, STDOUT_FILENO, on_stop, d, err);
+}
+
+static int start_http(struct daemon *d, struct pb_error *err)
+{
+    AUTO_BUF struct buf url = { 0 };
+    const char *host = d->opts->serve.host ? d->opts->serve.host : "127.0.0.1";
+    int rc = serve_start(&d->serve, d->hosts, &d->opts->serve, err);
+
+    if (rc < 0)
+        return rc;
+    buf_printf(&url, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host,
+               serve_port(d->serve));
+    d->url = buf_take(&url);
+    return 0;
+}
+
+static int start_socket(struct daemon *d, struct pb_error *err)
+{
+    d->socket = cli_socket_path(d->opts->cli);
+    return attach_listen(&d->attach, d->hosts, d->socket, err);
+}
+
+static void set_facts(struct daemon *d)
+{
+    d->facts = (struct control_facts){
+        .home = d->home,
+        .socket = d->attach ? d->socket : NULL,
+        .url = d->url,
+        .files = d->files,
+        .started_at = loop_wall(d->loop),
+        .reload = start_reload,
+        .stop = on_stop,
+        .ctx = d,
+    };
+    control_set_facts(d->hosts, &d->facts);
+}
+
+static void start_servers(struct daemon *d)
+{
+    AUTO_FREE struct spec **specs = NULL;
+    size_t n = cli_specs(d->config, &specs);
+
+    hub_set_modes(d->hub, mode_set_ref(d->config->modes));
+    hub_start_all(d->hub, specs, n);
+}
+
+static void make_hub(struct daemon *d)
+{
+    struct hub_options hub = HUB_OPTIONS_INIT;
+    struct host_options hosts = { .expose = d->opts->expose };
+    struct config_request r = cli_config_request(d->opts->cli);
+
+    d->home = config_home(&r);
+    d->cache = config_cache_dir(&r);
+    hub.loop = d->loop;
+    hub.connect_ms = DAEMON_CONNECT_MS;
+    hub.retry_initial = false;
+    hub.cache_dir = d->cache;
+    d->hub = hub_new(&hub);
+    hosts.hub = d->hub;
+    d->hosts = hosts_new(d->loop, &hosts);
+}
+
+static int start(struct daemon *d, struct pb_error *err)
+{
+    int rc = 0;
+
+    make_hub(d);
+    /* Spawned first, so that they start while we make our own doors. */
+    start_servers(d);
+    if (d->opts->socket)
+        rc = start_socket(d, err);
+    if (rc == 0 && d->opts->http)
+        rc = start_http(d, err);
+    if (rc == 0 && d->opts->stdio)
+        rc = start_stdio(d, err);
+    if (rc == 0)
+        rc = loop_on_signal(d->loop, SIGTERM, on_stop, d, err);
+    if (rc == 0)
+        rc = loop_on_signal(d->loop, SIGINT, on_stop, d, err);
+    if (rc == 0)
+        rc = loop_on_signal(d->loop, SIGHUP, start_reload, d, err);
+    if (rc == 0)
+        rc = warden_reap_on(d->loop, err);
+    watch_config(d);
+    set_facts(d);
+    return rc;
+}
+
+static void announce(const struct daemon *d)
+{
+    if (!d->opts->announce)
+        return;
+    fprintf(stderr, "patchbay %s: %zu server%s\n", pb_version(), d->config->specs.n,
+            d->config->specs.n == 1 ? "" : "s");
+    if (d->url)
+        fprintf(stderr, "  MCP      %s/mcp\n", d->url);
+    if (d->attach)
+        fprintf(stderr, "  socket   %s\n", d->socket);
+    for (const char **f = d->files; f && *f; f++)
+        fprintf(stderr, "  config   %s\n", *f);
+}
+
+static void done(struct daemon *d)
+{
+    config_free(d->config);
+    for (const char **f = d->files; f && *f; f++)
+        free((char *)*f);
+    free(d->files);
+    free(d->home);
+    free(d->cache);
+    free(d->socket);
+    free(d->url);
+}
+
+int daemon_run(const struct daemon_options *opts)
+{
+    struct daemon d = { .opts = opts };
+    struct pb_error err;
+    int status = CLI_OK;
+
+    if (cli_load_config(opts->cli, &d.config, &err) < 0 || warden_start(&d.warden, &err) < 0) {
+        config_free(d.config);
+        return cli_fail(&err);
+    }
+    d.loop = loop_new(NULL);
+    if (start(&d, &err) < 0) {
+        status = cli_fail(&err);
+        begin_stop(&d);
+    } else {
+        announce(&d);
+    }
+    loop_run(d.loop);
+    loop_free(d.loop);
+    warden_stop(d.warden);
+    done(&d);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* daemon.h - the hub as a running program: config, servers, listeners, until it is told to stop. */
+#pragma once
+#include "hub_flags.h"
+
+struct daemon_options {
+    const struct cli *cli; /* where the config comes from */
+    bool stdio;            /* one client on stdin and stdout; its end is ours */
+    struct host_scope scope;
+    unsigned expose; /* 0: the default */
+    bool http;
+    struct serve_options serve;
+    bool announce; /* say on stderr where it listens */
+    bool socket;   /* listen on the unix socket, so that other commands find us */
+};
+
+/* Runs until SIGTERM or SIGINT, or the end of stdin. Returns an exit code. */
+int daemon_run(const struct daemon_options *opts);

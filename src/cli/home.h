@@ -1,0 +1,25 @@
+/* home.h - the file in which the command line keeps servers: config.json of the home directory, or
+ * .mcp.json of this project. */
+#pragma once
+#include "cli.h"
+#include "hub/hub.h"
+
+#define CLI_SCOPE_OPTION                                              \
+    {                                                                 \
+        's', "scope", "SCOPE",                                        \
+            "user and local: config.json of the home directory (the " \
+            "default); project: .mcp.json of this directory"          \
+    }
+
+/* The file that --scope means, owned by the caller; NULL after a usage error. */
+char *home_file(const struct cli *cli);
+/* A server of that file, or else of mcp_clients.json, with the config it lies in. */
+MUST_CHECK int home_find(const struct cli *cli, const char *name, struct config **config,
+                         const struct spec **spec, struct pb_error *err);
+/* Tells an error about these files and gives the exit code: trouble with one's own files is not
+ * that of a server. When `name` (may be NULL) is in another file, tells which. */
+int home_fail(const struct cli *cli, const char *name, const struct pb_error *err);
+/* {"name":…,"file":…,"line":…,"server":{…}} on stdout, secrets masked. line 0: left out. */
+void home_print_json(const struct spec *s, const char *file, unsigned line);
+/* "env  A=***, B=***" and "headers  X=***": names only. */
+void home_print_pairs(const char *label, const char *const *pairs, char separator);

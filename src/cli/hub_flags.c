@@ -1,0 +1,50 @@
+#include "hub_flags.h"
+
+struct config_request cli_config_request(const struct cli *cli)
+{
+    return (struct config_request){
+        .files = cli_option_list(cli, "config"),
+        .clients = cli_option(cli, "mcp-clients") != NULL,
+        .clients_file = cli_option(cli, "mcp-clients-config"),
+        .inlines = cli_option_list(cli, "mcp-client"),
+    };
+}
+
+bool cli_names_config(const struct cli *cli)
+{
+    struct config_request r = cli_config_request(cli);
+
+    return r.files || r.clients || r.clients_file || r.inlines;
+}
+
+int cli_load_config(const struct cli *cli, struct config **out, struct pb_error *err)
+{
+    struct config_request r = cli_config_request(cli);
+    int rc = config_load(out, &r, err);
+
+    for (size_t i = 0; rc == 0 && i < (*out)->n_warnings; i++)
+        fprintf(stderr, "patchbay: warning: %s\n", (*out)->warnings[i]);
+    return rc;
+}
+
+char *cli_socket_path(const struct cli *cli)
+{
+    struct config_request r = cli_config_request(cli);
+    AUTO_FREE char *dir = config_runtime_dir(&r);
+    AUTO_BUF struct buf path = { 0 };
+
+    buf_printf(&path, "%s/patchbay.sock", dir);
+    return buf_take(&path);
+}
+
+size_t cli_specs(const struct config *c, struct spec ***out)
+{
+    struct spec **specs = mem_alloc((c->specs.n + 1) * sizeof *specs);
+    struct map_slot *slot;
+    size_t n = 0;
+
+    MAP_FOREACH(slot, &c->specs)
+        specs[n++] = slot->value;
+    *out = specs;
+    return n;
+}

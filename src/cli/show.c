@@ -1,0 +1,170 @@
+#include "show.h"
+#include <assert.h>
+#include <sys/ioctl.h>
+
+enum { COLUMNS_MAX = 8, GAP = 2 };
+
+void show_text(char *text)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        puts(text);
+        return;
+    }
+    for (char *line = text, *end; line; line = end) {
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        text_make_printable(line);
+        puts(line);
+    }
+}
+
+const char *show_member(struct json object, const char *key, struct arena *a)
+{
+    char *text = arena_dup(a, json_str(json_get(object, key), a));
+
+    text[strcspn(text, "\n")] = '\0';
+    text_make_printable(text);
+    return text;
+}
+
+static bool colors(void)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+const char *show_on(enum show_color c)
+{
+    static const char *const codes[] = {
+        [SHOW_PLAIN] = "",       [SHOW_GREEN] = "\033[32m", [SHOW_YELLOW] = "\033[33m",
+        [SHOW_RED] = "\033[31m", [SHOW_GRAY] = "\033[90m",  [SHOW_BOLD] = "\033[1m",
+    };
+
+    return colors() ? codes[c] : "";
+}
+
+const char *show_off(void) { return colors() ? "\033[0m" : ""; }
+
+enum show_color show_state_color(const char *state)
+{
+    static const struct {
+        const char *state;
+        enum show_color color;
+    } rows[] = {
+        { "connected", SHOW_GREEN },
+        { "connecting", SHOW_YELLOW },
+        { "authenticating", SHOW_YELLOW },
+        { "reconnecting", SHOW_YELLOW },
+        { "error", SHOW_RED },
+        { "failed", SHOW_RED },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (strcmp(rows[i].state, state) == 0)
+            return rows[i].color;
+    return SHOW_GRAY;
+}
+
+struct row {
+    enum show_color color;
+    char *cells[COLUMNS_MAX];
+};
+
+struct show_table {
+    int columns;
+    struct row *rows;
+    size_t n, cap;
+};
+
+struct show_table *show_table_new(int columns)
+{
+    struct show_table *t = NEW(struct show_table);
+
+    assert(columns <= COLUMNS_MAX);
+    t->columns = columns;
+    return t;
+}
+
+void show_row(struct show_table *t, enum show_color color, const char *const *cells)
+{
+    struct row *r;
+
+    if (t->n == t->cap) {
+        t->cap = t->cap ? 2 * t->cap : 16;
+        t->rows = mem_resize(t->rows, t->cap * sizeof *t->rows);
+    }
+    r = &t->rows[t->n++];
+    r->color = color;
+    for (int i = 0; i < t->columns; i++)
+        r->cells[i] = mem_dup(cells[i] ? cells[i] : "");
+}
+
+/* Characters, near enough for a table: bytes that begin one. */
+static size_t width(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize w;
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
+        return 0;
+    return w.ws_col;
+}
+
+/* Not in the middle of a character. */
+static void cut(char *s, size_t room)
+{
+    size_t n = 0;
+
+    for (char *p = s; *p; p++) {
+        if (((unsigned char)*p & 0xc0) != 0x80 && n++ == room) {
+            *p = '\0';
+            return;
+        }
+    }
+}
+
+static void print_row(const struct show_table *t, const struct row *r, const size_t *widths,
+                      size_t edge)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < t->columns; i++) {
+        bool last = i == t->columns - 1;
+        size_t pad = last ? 0 : widths[i] + GAP - width(r->cells[i]);
+
+        if (last && edge > at)
+            cut(r->cells[i], edge - at);
+        printf("%s%s%s%*s", i == 0 ? show_on(r->color) : "", r->cells[i], i == 0 ? show_off() : "",
+               (int)pad, "");
+        at += widths[i] + GAP;
+    }
+    putchar('\n');
+}
+
+void show_table_print(struct show_table *t)
+{
+    size_t widths[COLUMNS_MAX] = { 0 };
+    size_t edge = terminal_width();
+
+    for (size_t i = 0; i < t->n; i++)
+        for (int c = 0; c < t->columns; c++)
+            if (width(t->rows[i].cells[c]) > widths[c])
+                widths[c] = width(t->rows[i].cells[c]);
+    for (size_t i = 0; i < t->n; i++) {
+        print_row(t, &t->rows[i], widths, edge);
+        for (int c = 0; c < t->columns; c++)
+            free(t->rows[i].cells[c]);
+    }
+    free(t->rows);
+    free(t);
+}

@@ -1,0 +1,24 @@
+/* show.h - how results look: plain tables, colours on a terminal only. */
+#pragma once
+#include "cli.h"
+
+/* To a terminal line by line, without what could move its cursor or change its colours; anywhere
+ * else the bytes as they are. Changes `text`. */
+void show_text(char *text);
+/* A string member, printable, first line only; "" when absent. In the arena. */
+const char *show_member(struct json object, const char *key, struct arena *a);
+
+enum show_color { SHOW_PLAIN, SHOW_GREEN, SHOW_YELLOW, SHOW_RED, SHOW_GRAY, SHOW_BOLD };
+/* Begins and ends a colour on stdout; nothing when that is no terminal or NO_COLOR is set. */
+const char *show_on(enum show_color c);
+const char *show_off(void);
+/* By state: what the dot before a server's name is painted with. */
+enum show_color show_state_color(const char *state);
+
+/* A table that is printed when it is complete: columns as wide as they need to be, the last one
+ * cut at the terminal's edge. */
+struct show_table;
+struct show_table *show_table_new(int columns);
+/* `cells`: one per column, copied. Colour for the first cell. */
+void show_row(struct show_table *t, enum show_color color, const char *const *cells);
+void show_table_print(struct show_table *t); /* and frees it */

@@ -1,0 +1,120 @@
+#include "home.h"
+
+/* The names under which a file may list them; the first is what we write. */
+static const char *const disabled_tools[] = { "disabledTools", "disabled_tools", NULL };
+
+/* "server/tool", "server.tool" or "server:tool": a server's name holds none of these. */
+static const char *split_tool(char *word)
+{
+    char *at = word + strcspn(word, "/.:");
+
+    if (!*at)
+        return NULL;
+    *at = '\0';
+    return at + 1;
+}
+
+static int set_server(const char *file, const char *name, bool on, struct pb_error *err)
+{
+    int rc = config_set_member(file, name, "enabled", on ? SPAN("true") : SPAN("false"), err);
+
+    /* "disabled" is how other programs write it; it must not say the opposite. */
+    if (rc == 0)
+        rc = config_set_member(file, name, "disabled", (struct span){ 0 }, err);
+    return rc;
+}
+
+static bool matches(const char *const *globs, const char *tool)
+{
+    for (; *globs; globs++)
+        if (glob_match(*globs, span_of(tool)))
+            return true;
+    return false;
+}
+
+/* A pattern may still hide a tool that was enabled by name, or the other way round. */
+static void warn_of_patterns(const struct cli *cli, const char *name, const char *tool)
+{
+    AUTO(config) struct config *config = NULL;
+    const struct spec *s;
+
+    if (home_find(cli, name, &config, &s, NULL) < 0)
+        return;
+    if (matches(s->disabled_tools, tool))
+        fprintf(stderr, "patchbay: a pattern in disabledTools still hides %s; see %s:%u\n", tool,
+                s->file, s->line);
+    else if (s->enabled_tools[0] && !matches(s->enabled_tools, tool))
+        fprintf(stderr, "patchbay: enabledTools does not name %s; see %s:%u\n", tool, s->file,
+                s->line);
+}
+
+static void print_done(const struct cli *cli, const char *file, const char *name, const char *tool,
+                       bool on)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    if (!cli_option(cli, "json")) {
+        printf("%s %s%s%s\n", on ? "Enabled" : "Disabled", name, tool ? "/" : "", tool ? tool : "");
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "name", name);
+    json_put_str_opt(&o, "tool", tool);
+    json_put_bool(&o, "enabled", on);
+    json_put_str(&o, "file", file);
+    json_end(&o);
+    puts(buf_cstr(&out));
+}
+
+static int set_enabled(struct cli *cli, bool on)
+{
+    AUTO_FREE char *file = home_file(cli);
+    AUTO_FREE char *name = mem_dup(cli->args[0]);
+    const char *tool = split_tool(name);
+    struct pb_error err;
+    int rc;
+
+    if (!file)
+        return CLI_USAGE;
+    if (tool && !*tool)
+        return cli_usage(cli->verb, "a tool's name must follow '%s'", cli->args[0]);
+    rc = tool ? config_list_member(file, name, disabled_tools, tool, !on, &err)
+              : set_server(file, name, on, &err);
+    if (rc < 0)
+        return home_fail(cli, name, &err);
+    print_done(cli, file, name, tool, on);
+    if (tool && on)
+        warn_of_patterns(cli, name, tool);
+    return CLI_OK;
+}
+
+static int run_enable(struct cli *cli) { return set_enabled(cli, true); }
+
+static int run_disable(struct cli *cli) { return set_enabled(cli, false); }
+
+#define OPTIONS                                                                     \
+    (const struct option_spec[])                                                    \
+    {                                                                               \
+        CLI_SCOPE_OPTION, { 0, "json", NULL, "print what was done as JSON" }, { 0 } \
+    }
+
+const struct verb verb_disable = {
+    .name = "disable",
+    .usage = "SERVER | SERVER/TOOL",
+    .help = "Switch a server or one of its tools off",
+    .min = 1,
+    .max = 1,
+    .options = OPTIONS,
+    .run = run_disable,
+};
+
+const struct verb verb_enable = {
+    .name = "enable",
+    .usage = "SERVER | SERVER/TOOL",
+    .help = "Switch a server or one of its tools on again",
+    .min = 1,
+    .max = 1,
+    .options = OPTIONS,
+    .run = run_enable,
+};

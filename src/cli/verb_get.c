@@ -1,0 +1,69 @@
+#include "home.h"
+
+static void line(const char *label, const char *text) { printf("  %-10s %s\n", label, text); }
+
+static void print_list(const char *label, const char *const *list)
+{
+    if (!*list)
+        return;
+    printf("  %-10s", label);
+    for (; *list; list++)
+        printf(" %s", *list);
+    putchar('\n');
+}
+
+static void print_spec(const struct spec *s)
+{
+    AUTO_BUF struct buf what = { 0 };
+
+    spec_describe(&what, s);
+    puts(s->name);
+    if (strcmp(s->display_name, s->name) != 0)
+        line("shown as", s->display_name);
+    if (s->file)
+        printf("  %-10s %s:%u\n", "defined", s->file, s->line);
+    line("state", s->enabled ? "enabled" : "disabled");
+    line(spec_transport_name(s->transport), buf_cstr(&what));
+    home_print_pairs("env", s->env, '=');
+    home_print_pairs("headers", s->headers, ':');
+    if (s->cwd)
+        line("directory", s->cwd);
+    if (s->auth != SPEC_AUTH_NONE)
+        line("login", spec_auth_name(s->auth));
+    line("start", s->start == SPEC_LAZY ? "lazy: at its first call" : "eager: with Patchbay");
+    print_list("only tools", s->enabled_tools);
+    print_list("not tools", s->disabled_tools);
+}
+
+static int run_get(struct cli *cli)
+{
+    AUTO_FREE char *file = home_file(cli);
+    AUTO(config) struct config *config = NULL;
+    const struct spec *s;
+    struct pb_error err;
+
+    if (!file)
+        return CLI_USAGE;
+    if (home_find(cli, cli->args[0], &config, &s, &err) < 0)
+        return home_fail(cli, cli->args[0], &err);
+    if (cli_option(cli, "json"))
+        home_print_json(s, s->file, s->line);
+    else
+        print_spec(s);
+    return CLI_OK;
+}
+
+const struct verb verb_get = {
+    .name = "get",
+    .usage = "NAME",
+    .help = "Tell what is configured for one server, and where",
+    .min = 1,
+    .max = 1,
+    .options =
+        (const struct option_spec[]){
+            CLI_SCOPE_OPTION,
+            { 0, "json", NULL, "print it as JSON, secrets masked" },
+            { 0 },
+        },
+    .run = run_get,
+};

@@ -1,0 +1,95 @@
+#include "daemon.h"
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+enum { PUMP_BYTES = 65536 };
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        p += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* Moves what is there. False: that side has ended. */
+static bool pump(int from, int to)
+{
+    static char bytes[PUMP_BYTES];
+    ssize_t n = read(from, bytes, sizeof bytes);
+
+    if (n < 0 && errno == EINTR)
+        return true;
+    return n > 0 && write_all(to, bytes, (size_t)n);
+}
+
+/* Between our own client and the daemon, until the daemon hangs up: after the end of input it
+ * still answers what it was asked. */
+static int pump_both(int daemon)
+{
+    struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                          { .fd = daemon, .events = POLLIN } };
+
+    for (;;) {
+        if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+            return CLI_UNREACHABLE;
+        if (p[1].revents && !pump(daemon, STDOUT_FILENO))
+            return CLI_OK;
+        if (p[0].revents && !pump(STDIN_FILENO, daemon)) {
+            shutdown(daemon, SHUT_WR);
+            p[0].fd = -1;
+        }
+    }
+}
+
+static int run_mcp(struct cli *cli)
+{
+    struct daemon_options o = { .cli = cli, .stdio = true };
+    const char *expose = cli_option(cli, "expose");
+    AUTO_FREE char *path = cli_socket_path(cli);
+    struct pb_error err;
+    int fd, rc;
+
+    o.scope =
+        (struct host_scope){ .server = cli_option(cli, "server"), .mode = cli_option(cli, "mode") };
+    if (o.scope.server && o.scope.mode)
+        return cli_usage(cli->verb, "--server and --mode are two different things: give one");
+    if (expose && host_parse_expose(expose, &o.expose, &err) < 0)
+        return cli_fail(&err);
+    o.scope.expose = o.expose;
+    if (!cli_names_config(cli) && !cli_option(cli, "standalone")) {
+        rc = attach_connect(&fd, path, &o.scope, &err);
+        if (rc == 0)
+            return pump_both(fd);
+        if (rc != -(int)PB_E_CLOSED)
+            return cli_fail(&err);
+    }
+    return daemon_run(&o);
+}
+
+const struct verb verb_mcp = {
+    .name = "mcp",
+    .usage = "[--server NAME | --mode MODE] [--config FILE]...",
+    .help = "Be an MCP server on standard input and output, for all configured servers",
+    .text = "This is what an MCP client is given as its command. When a daemon runs, this is a\n"
+            "pipe to it; otherwise the servers are started here and end with the client.",
+    .max = 0,
+    .options =
+        (const struct option_spec[]){
+            { 's', "server", "NAME", "show one server only, under its tools' own names" },
+            { 'm', "mode", "MODE", "show what this mode lets through" },
+            { 0, "expose", "GROUPS", "what clients see: catalog, external, builtin, breakpoint" },
+            { 0, "standalone", NULL, "do not use a running daemon" },
+            CLI_CONFIG_OPTIONS,
+            { 0 },
+        },
+    .run = run_mcp,
+};

@@ -1,0 +1,84 @@
+#include "arguments.h"
+#include "reach.h"
+#include "request.h"
+#include "show.h"
+
+static void print_message(struct json m)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct json content = json_get(m, "content");
+    struct json text = json_get(content, "text");
+
+    printf("%s%s:%s ", show_on(SHOW_BOLD), show_member(m, "role", &a), show_off());
+    if (json_is(text, JSON_STRING))
+        show_text(arena_dup(&a, json_str(text, &a)));
+    else
+        printf("[%s]\n", show_member(content, "type", &a));
+}
+
+static int print_messages(const char *json)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct pb_error err;
+
+    if (json_parse(&doc, span_of(json), NULL, &err) < 0)
+        return cli_fail(&err);
+    JSON_FOREACH(m, json_get(json_root(&doc), "messages"))
+        print_message(m);
+    return CLI_OK;
+}
+
+static int wake(struct reach *s, struct pb_error *err)
+{
+    struct pb_result *ignored = NULL;
+    int rc = 0;
+
+    if (!reach_is_daemon(s))
+        rc = reach_request(s, "patchbay/prompts", NULL, &ignored, err);
+    pb_result_free(ignored);
+    return rc;
+}
+
+static int run_prompt(struct cli *cli)
+{
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_BUF struct buf arguments = { 0 };
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct cli_answer answer = { 0 };
+    struct pb_error err;
+    int status;
+
+    if (arguments_build(cli->args + 1, cli->n_args - 1, true, &arguments, &err) < 0)
+        return cli_fail(&err);
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "name", cli->args[0]);
+    json_put_raw(&o, "arguments", buf_span(&arguments));
+    json_end(&o);
+    cli_catch_interrupt();
+    if (reach_open(&s, cli, 0, &err) < 0 || wake(s, &err) < 0)
+        return cli_fail(&err);
+    if (cli_request(reach_client(s), "prompts/get", buf_cstr(&params), 0, &answer, &err) < 0)
+        status = cli_fail(&err);
+    else if (cli_option(cli, "json"))
+        status = puts(answer.json) < 0 ? CLI_UNREACHABLE : CLI_OK;
+    else
+        status = print_messages(answer.json);
+    cli_answer_done(&answer);
+    return status;
+}
+
+const struct verb verb_prompt = {
+    .name = "prompt",
+    .usage = "SERVER.PROMPT [k=text]...",
+    .help = "Fill in a prompt and print its messages",
+    .min = 1,
+    .max = -1,
+    .options =
+        (const struct option_spec[]){
+            { 0, "json", NULL, "print the messages as JSON" },
+            CLI_HUB_OPTIONS,
+            { 0 },
+        },
+    .run = run_prompt,
+};
