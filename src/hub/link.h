@@ -50,6 +50,7 @@ struct link_options {
     void *ctx;
 };
 
+/* Keeps a reference of its own to the spec. State idle, or disabled if the spec says so. */
 struct link *link_new(const struct link_options *opts, struct spec *spec);
 /* Ends everything as link_disconnect() does, pending calls with `why`; frees; fn (may be NULL) when
  * the processes are gone. */
@@ -69,7 +70,7 @@ void link_rest(struct link *l);
 void link_mark_reconnecting(struct link *l, unsigned attempt, unsigned max, int64_t next_retry_at);
 void link_give_up(struct link *l); /* error, disconnected -> failed */
 void link_set_enabled(struct link *l, bool on);
-/* Takes a spec that needs no new connection (spec_same_link()). */
+/* Takes over a spec that needs no new connection (spec_same_link()); keeps its own reference. */
 void link_set_spec(struct link *l, struct spec *spec);
 bool link_settled(const struct link *l);
 
@@ -108,8 +109,10 @@ struct call_spec {
  * line, at most LINK_QUEUE_MAX; their time runs. */
 MUST_CHECK int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id,
                          struct pb_error *err);
-/* The reply follows, FAULT_CANCELLED or FAULT_TIMEOUT. False: there is no such call. Tells the
- * server (S0-45). The clock of a call stops while it is `paused`: a person is being asked. */
+/* The reply follows, inside this: FAULT_CANCELLED, FAULT_TIMEOUT, or for CALL_DISCONNECTED
+ * FAULT_NOT_CONNECTED. False: there is no such call. Tells the server (S0-45). The clock of a call
+ * stops while it is `paused`: a person is being asked, for at most MCP_ASK_MS. It stops by itself
+ * while a question of the server is open. Ids count up from 1. */
 bool link_cancel(struct link *l, uint64_t id, enum call_cancel why);
 bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why);
 void link_pause(struct link *l, uint64_t id, bool paused);
@@ -131,6 +134,9 @@ void *link_owner_data(const struct link *l);
 void link_set_owner_data(struct link *l, void *p);
 enum link_state link_state(const struct link *l);
 void link_status(const struct link *l, struct link_status *out); /* borrowed */
+/* Why the last attempt failed or the connection was lost, with its code (PB_E_AUTH, PB_E_TIMEOUT,
+ * ...); NULL since it was connected again. */
+const struct pb_error *link_last_error(const struct link *l);
 
 struct link_facts {
     enum era era;

@@ -1,0 +1,261 @@
+/* link_channel.c - one client of a link: how it is made from the spec, what it says, and its end.
+ */
+#include "link_impl.h"
+#include <stdio.h>
+
+void channel_init(struct channel *ch, struct link *l)
+{
+    ch->l = l;
+    ch->log_level = -1;
+    list_init(&ch->at);
+    list_init(&ch->waiting);
+}
+
+/* ---- from a spec ---- */
+
+static enum pb_transport transport_of(const struct spec *spec)
+{
+    /* clang-format off */
+    static const enum pb_transport transports[SPEC_TRANSPORTS] = {
+        [SPEC_STDIO] = PB_TRANSPORT_STDIO,
+        [SPEC_HTTP]  = PB_TRANSPORT_HTTP,
+        [SPEC_SSE]   = PB_TRANSPORT_SSE,
+    };
+    /* clang-format on */
+
+    return spec->transport == SPEC_HTTP && spec->guess_sse ? PB_TRANSPORT_AUTO
+                                                           : transports[spec->transport];
+}
+
+/* The variables of the spec and the one by which our own processes are known. */
+static const char *const *environment(struct arena *a, const char *const *env, const char *marker)
+{
+    const char **all;
+    size_t n = 0;
+
+    if (!marker)
+        return env;
+    while (env[n])
+        n++;
+    all = arena_alloc(a, (n + 2) * sizeof *all);
+    memcpy(all, env, n * sizeof *all);
+    all[n] = marker;
+    return all;
+}
+
+int link_open_client(void *ctx, struct client **out, struct pb_loop *loop, const struct spec *spec,
+                     const char *caller, const struct client_events *events, void *events_ctx,
+                     struct pb_error *err)
+{
+    const struct link_options *opts = ctx;
+    AUTO_ARENA struct arena arena = { 0 };
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+
+    (void)caller;
+    if (spec->transport == SPEC_STDIO) {
+        o.command = spec->command;
+        o.args = spec->args;
+        o.env = environment(&arena, spec->env, opts->marker);
+        o.cwd = spec->cwd;
+    } else {
+        o.url = spec->url;
+        o.headers = spec->headers;
+    }
+    o.transport = transport_of(spec);
+    o.era = spec->era;
+    o.connect_ms = opts->connect_ms < UINT32_MAX ? (uint32_t)opts->connect_ms : UINT32_MAX;
+    o.can_elicit = o.can_elicit_url = o.can_sample = o.can_list_roots = true;
+    return client_open(out, loop, &o, events, events_ctx, err);
+}
+
+/* ---- what it says ---- */
+
+static void keep(struct buf *to, struct span text)
+{
+    to->n = 0;
+    buf_add_span(to, text);
+}
+
+/* A member of a capability: {"resources":{"subscribe":true}}. */
+static bool declares(struct json caps, const char *name, const char *member)
+{
+    struct json cap = json_get(caps, name);
+
+    return json_is(cap, JSON_OBJECT) && (!member || json_bool(json_get(cap, member), false));
+}
+
+static void keep_facts(struct channel *ch)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct link *l = ch->l;
+    struct span caps = client_capabilities(ch->client);
+    const struct revision *rev = client_revision(ch->client);
+    struct json root = { 0 };
+
+    if (json_parse(&doc, caps, NULL, NULL) == 0)
+        root = json_root(&doc);
+    ch->legacy = client_era(ch->client) == ERA_LEGACY;
+    ch->has_logging = declares(root, "logging", NULL);
+    if (ch->caller)
+        return;
+    l->can_subscribe = declares(root, "resources", "subscribe");
+    l->era = client_era(ch->client);
+    l->protocol = rev ? rev->date : NULL;
+    keep(&l->capabilities, caps);
+    keep(&l->server_info, client_server_info(ch->client));
+    keep(&l->instructions, client_instructions(ch->client));
+}
+
+static void on_opened(void *ctx, const struct pb_error *err)
+{
+    struct channel *ch = ctx;
+
+    if (!ch->client)
+        return;
+    if (!err) {
+        ch->ready = true;
+        keep_facts(ch);
+    }
+    if (ch->caller)
+        instance_opened(ch, err);
+    else if (err)
+        link_connect_failed(ch->l, NULL, err);
+    else
+        lists_begin(ch->l);
+}
+
+static void on_question(void *ctx, struct client_question *q, uint64_t call_id, struct span method,
+                        struct span params)
+{
+    question_route(ctx, q, call_id, method, params);
+}
+
+static void on_notification(void *ctx, struct span method, struct span params)
+{
+    struct channel *ch = ctx;
+
+    if (span_is(method, "notifications/message"))
+        log_message(ch, params);
+    else if (ch->caller)
+        return; /* lists and subscriptions are the shared client's */
+    else if (span_is(method, "notifications/resources/updated"))
+        lists_updated(ch->l, params);
+    else if (!lists_notified(ch->l, method))
+        log_debug("%s: a notification that is not known was dropped", link_name(ch->l));
+}
+
+static void on_stderr(void *ctx, struct span line)
+{
+    struct channel *ch = ctx;
+
+    log_add(ch->l, PB_LOG_INFO, LOG_OF_STDERR, line);
+}
+
+static void on_closed(void *ctx, const struct pb_error *why)
+{
+    struct channel *ch = ctx;
+
+    if (ch->caller)
+        instance_lost(ch, why);
+    else if (link_in(ch->l, LINK_CONNECTED))
+        link_lost(ch->l, why);
+    else
+        link_connect_failed(ch->l, NULL, why);
+}
+
+/* ---- opening and closing ---- */
+
+int channel_open(struct channel *ch, struct pb_error *err)
+{
+    static const struct client_events events = {
+        .opened = on_opened,
+        .question = on_question,
+        .notification = on_notification,
+        .stderr_line = on_stderr,
+        .closed = on_closed,
+    };
+    struct link *l = ch->l;
+
+    ch->ready = ch->leaving = false;
+    ch->log_level = -1;
+    return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, l->spec,
+                        ch->caller ? ch->caller : "", &events, ch, err);
+}
+
+static void on_client_closed(void *ctx)
+{
+    struct link *l = ctx;
+
+    l->closing--;
+    link_unref(l);
+}
+
+static void channel_free(void *p)
+{
+    struct channel *ch = p;
+
+    free(ch->caller);
+    free(ch);
+}
+
+void channel_drop(struct channel *ch)
+{
+    struct link *l = ch->l;
+    struct client *client = TAKE(ch->client);
+
+    ch->ready = false;
+    questions_orphan(ch);
+    if (client) {
+        if (!ch->caller) {
+            l->words.n = 0;
+            client_last_words(client, &l->words);
+        }
+        l->closing++;
+        link_ref(l);
+        client_close(client, on_client_closed, l);
+    }
+    if (ch->caller)
+        loop_free_later(l->loop, ch, channel_free);
+}
+
+/* ---- last words ---- */
+
+/* The last whole lines that fit. */
+static struct span tail(struct span words, size_t room)
+{
+    const char *end = span_end(words), *from = end;
+
+    for (const char *p = end; p > words.p; p--)
+        if ((p == words.p || p[-1] == '\n') && (size_t)(end - p) <= room)
+            from = p;
+    if ((size_t)(end - words.p) <= room)
+        from = words.p;
+    if (from == end && words.n)
+        from = end - (words.n < room ? words.n : room); /* one long line: its end */
+    return span_make(from, (size_t)(end - from));
+}
+
+void channel_explain(const struct channel *ch, struct pb_error *err)
+{
+    static const char intro[] = "; stderr: ";
+    AUTO_BUF struct buf words = { 0 };
+    char *old = strstr(err->msg, intro);
+    struct span last;
+    size_t n, room;
+
+    if (ch->client)
+        client_last_words(ch->client, &words);
+    if (!words.n)
+        return;
+    if (old)
+        *old = '\0'; /* the client gave the first words; the last ones tell more */
+    n = strlen(err->msg) + sizeof intro - 1;
+    room = n < sizeof err->msg - 1 ? sizeof err->msg - 1 - n : 0;
+    last = tail(span_trim(buf_span(&words)), room);
+    snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg), "%s%.*s", intro,
+             SPAN_ARG(last));
+    for (char *p = err->msg; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    text_make_printable(err->msg);
+}

@@ -1,0 +1,178 @@
+/* link_impl.h - what the files of the link share. Not for others: they use link.h. */
+#pragma once
+#include "link.h"
+#include "log_ring.h"
+
+/* One client of a link: the shared one, or that of one caller of a per_client server. */
+struct channel {
+    struct list at; /* in link.instances */
+    struct link *l;
+    char *caller;          /* NULL: the shared one */
+    struct client *client; /* NULL: none */
+    bool ready;            /* it has shaken hands */
+    bool leaving;          /* takes no calls any more */
+    bool pumping;
+    bool legacy, has_logging;
+    int log_level; /* what logging/setLevel said last; -1: nothing */
+    size_t in_flight, n_waiting;
+    struct list waiting; /* calls */
+    struct timer timer;  /* instances: opening, later idleness */
+};
+
+struct link_call {
+    struct list at;         /* in link.calls */
+    struct list in_waiting; /* in channel.waiting, while it waits */
+    struct link_call *next; /* in its bucket */
+    struct link *l;
+    struct channel *ch;
+    uint64_t id;
+    uint64_t client_id;    /* 0: not sent yet */
+    struct call_spec spec; /* its strings are copies, behind this struct */
+    struct blob *params;   /* while it waits */
+    struct timer timer;
+    uint64_t started, limit_ms; /* loop time */
+    uint64_t paused_at, paused_ms, left_ms;
+    double began; /* as fine as the clock is */
+    int64_t started_at;
+    struct list questions;
+    size_t n_questions;
+    bool sent;       /* counted in channel.in_flight */
+    bool paused;     /* by link_pause() */
+    bool stopped;    /* its clock stands */
+    bool extended;   /* progress has moved its limit */
+    bool cancelling; /* whoever cancels it writes its end */
+    char uuid[UUID_CHARS + 1];
+    char strings[];
+};
+
+struct listing {
+    struct link *l;
+    enum list_kind kind;
+    bool busy;  /* asked for, and no answer yet */
+    bool again; /* it has changed meanwhile */
+    bool known; /* `hash` is of what was handed on last */
+    uint64_t hash;
+    struct buf text; /* of an attempt to connect, until all lists are there */
+};
+
+struct link {
+    unsigned refs; /* the owner, clients that close, deferred calls */
+    struct pb_loop *loop;
+    struct link_options opts; /* its strings are ours */
+    struct spec *spec;
+    void *owner;
+    struct sm sm;
+    struct link_status status; /* its strings are ours */
+    struct pb_error error;     /* of the last failure or loss */
+    bool closed;
+    loop_fn *closed_fn;
+    void *closed_ctx;
+    size_t closing; /* clients on their way out */
+
+    struct timer limit; /* of the running attempt */
+    unsigned attempt;   /* its number */
+    unsigned retries;
+    double connect_began, connect_took;
+    struct listing lists[LIST_KINDS];
+    struct map subscriptions; /* URI -> count */
+
+    struct channel shared;
+    struct list instances;
+    size_t n_instances;
+
+    struct list calls;
+    struct link_call **buckets;
+    size_t n_buckets, n_calls, n_waiting;
+    uint64_t last_call;
+    struct list questions; /* of no call */
+
+    struct log_ring *log;
+    uint64_t uuid[2], n_uuids;
+
+    /* The last known. */
+    enum era era;
+    const char *protocol;
+    struct buf server_info, capabilities, instructions, words;
+    uint64_t done, failures;
+    int64_t connected_at, last_used_at;
+    double latency;
+    bool crashed, can_subscribe;
+};
+
+/* link.c */
+void link_ref(struct link *l);
+void link_unref(struct link *l);
+double link_now(const struct link *l); /* ms, as fine as the clock is */
+struct hub_event link_event(const struct link *l, enum hub_event_kind kind);
+void link_emit(const struct link *l, const struct hub_event *e);
+/* "30s", "1.5s", "100ms" is "0.1s". */
+void link_duration(uint64_t ms, char out[static 32]);
+
+/* link_state.c */
+void link_state_init(struct link *l);
+/* False: there is no such transition; that is logged, and nothing changes. */
+bool link_move(struct link *l, const struct link_status *to);
+static inline bool link_in(const struct link *l, enum link_state s) { return l->sm.now == s; }
+/* The running attempt has failed: `phase` (may be NULL) and why. */
+void link_connect_failed(struct link *l, const char *phase, const struct pb_error *why);
+/* All lists are there. */
+void link_connect_done(struct link *l, size_t tools);
+/* The shared client ended by itself. */
+void link_lost(struct link *l, const struct pb_error *why);
+
+/* link_channel.c */
+void channel_init(struct channel *ch, struct link *l);
+MUST_CHECK int channel_open(struct channel *ch, struct pb_error *err);
+/* Closes its client in the background. Its calls must have ended. Frees an instance. */
+void channel_drop(struct channel *ch);
+/* What a server that ended said last, as far as it fits. */
+void channel_explain(const struct channel *ch, struct pb_error *err);
+
+/* link_instance.c */
+/* NULL: there can be none, err says why. */
+struct channel *instance_find(struct link *l, const char *caller);
+MUST_CHECK int instance_open(struct channel **out, struct link *l, const char *caller,
+                             struct pb_error *err);
+void instance_opened(struct channel *ch, const struct pb_error *err);
+void instance_lost(struct channel *ch, const struct pb_error *why);
+/* Nothing is under way on it any more. */
+void instance_rest(struct channel *ch);
+void instances_drop(struct link *l, enum call_cancel why);
+
+/* link_call.c */
+/* Calls of this channel end: cancelled, or, with err, failed for that reason. */
+void calls_cancel(struct channel *ch, enum call_cancel why);
+void calls_fail_waiting(struct channel *ch, const struct pb_error *err);
+/* Sends what waits and may go. */
+void calls_pump(struct channel *ch);
+struct link_call *call_find(const struct link *l, uint64_t id);
+struct link_call *call_of_client(const struct channel *ch, uint64_t client_id);
+/* A question was asked or answered: the clock stops and goes on. */
+void call_clock(struct link_call *c);
+const char *call_uuid(struct link_call *c);
+
+/* link_question.c */
+void question_route(struct channel *ch, struct client_question *q, uint64_t client_id,
+                    struct span method, struct span params);
+/* The call has ended. */
+void questions_forget(struct link_call *c);
+/* The client closes: what is still answered goes nowhere. */
+void questions_orphan(struct channel *ch);
+
+/* link_lists.c */
+void lists_init(struct link *l);
+void lists_done(struct link *l);
+void lists_begin(struct link *l);
+/* False: it is none of a list. */
+bool lists_notified(struct link *l, struct span method);
+void subscriptions_restore(struct link *l);
+void lists_updated(struct link *l, struct span params);
+
+/* link_log.c */
+void link_uuid(struct link *l, char out[static UUID_CHARS + 1]);
+void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text);
+void log_message(struct channel *ch, struct span params);
+/* One that came on the stream of a call. */
+void log_message_of(struct link_call *c, struct span params);
+/* The call wants log messages of a legacy server. */
+void log_want(struct channel *ch, enum pb_log_level level);

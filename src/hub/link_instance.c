@@ -1,0 +1,131 @@
+/* link_instance.c - own processes for callers of a per_client server: opened at the caller's first
+ * call, closed when the caller has left or has not called for long. What they do does not change
+ * the state of the link; lists come from the shared client. */
+#include "link_impl.h"
+
+struct channel *instance_find(struct link *l, const char *caller)
+{
+    for (struct list *pos = l->instances.next; pos != &l->instances; pos = pos->next) {
+        struct channel *ch = CONTAINER_OF(pos, struct channel, at);
+
+        if (strcmp(ch->caller, caller) == 0)
+            return ch;
+    }
+    return NULL;
+}
+
+/* It is nobody's from now on: what its calls' replies do finds it no more. */
+static void leave(struct channel *ch)
+{
+    ch->leaving = true;
+    timer_stop(&ch->timer);
+    list_remove(&ch->at);
+    ch->l->n_instances--;
+}
+
+static void drop(struct channel *ch, enum call_cancel why)
+{
+    struct link *l = ch->l;
+
+    link_ref(l); /* a reply may close the link */
+    leave(ch);
+    calls_cancel(ch, why);
+    channel_drop(ch);
+    link_unref(l);
+}
+
+static void give_up(struct channel *ch, const struct pb_error *why)
+{
+    struct link *l = ch->l;
+    struct pb_error err = *why;
+
+    link_ref(l);
+    leave(ch);
+    channel_explain(ch, &err);
+    link_log(l, PB_LOG_WARNING, "An own instance of a caller ended: %s", err.msg);
+    calls_fail_waiting(ch, &err);
+    calls_cancel(ch, CALL_DISCONNECTED);
+    channel_drop(ch);
+    link_unref(l);
+}
+
+static void on_timer(void *ctx)
+{
+    struct channel *ch = ctx;
+    struct pb_error err;
+    char limit[32];
+
+    if (ch->ready) {
+        link_log(ch->l, PB_LOG_INFO, "An own instance of a caller is idle and stops");
+        drop(ch, CALL_DISCONNECTED);
+        return;
+    }
+    link_duration(ch->l->opts.connect_ms, limit);
+    fail(&err, PB_E_TIMEOUT, "handshake: no answer within %s", limit);
+    give_up(ch, &err);
+}
+
+int instance_open(struct channel **out, struct link *l, const char *caller, struct pb_error *err)
+{
+    struct channel *ch;
+    struct pb_error why;
+
+    if (l->n_instances >= LINK_INSTANCES_MAX)
+        return fault_fail(err, FAULT_BUSY,
+                          "Server '%s' runs %d own instances of its callers already", link_name(l),
+                          LINK_INSTANCES_MAX);
+    ch = NEW(struct channel);
+    channel_init(ch, l);
+    ch->caller = mem_dup(caller);
+    timer_init(&ch->timer, l->loop, on_timer, ch);
+    list_append(&l->instances, &ch->at);
+    l->n_instances++;
+    if (channel_open(ch, &why) < 0) {
+        leave(ch);
+        channel_drop(ch);
+        return fault_fail(err, FAULT_CONNECT, "Cannot connect to server '%s': %s", link_name(l),
+                          why.msg);
+    }
+    timer_start(&ch->timer, l->opts.connect_ms);
+    *out = ch;
+    return 0;
+}
+
+void instance_opened(struct channel *ch, const struct pb_error *err)
+{
+    timer_stop(&ch->timer);
+    if (err) {
+        give_up(ch, err);
+        return;
+    }
+    calls_pump(ch);
+    instance_rest(ch);
+}
+
+void instance_lost(struct channel *ch, const struct pb_error *why) { give_up(ch, why); }
+
+void instance_rest(struct channel *ch)
+{
+    uint64_t idle = ch->l->spec->idle_ms ? ch->l->spec->idle_ms : SPEC_IDLE_MS;
+
+    if (!ch->client || !ch->ready)
+        return;
+    if (ch->in_flight || ch->n_waiting)
+        timer_stop(&ch->timer);
+    else
+        timer_start_weak(&ch->timer, idle);
+}
+
+void instances_drop(struct link *l, enum call_cancel why)
+{
+    while (!list_empty(&l->instances))
+        drop(CONTAINER_OF(l->instances.next, struct channel, at), why);
+}
+
+void link_caller_left(struct link *l, const char *caller)
+{
+    struct channel *ch = instance_find(l, caller);
+
+    if (ch)
+        drop(ch, CALL_BY_USER);
+}

@@ -1,0 +1,155 @@
+/* link_log.c - the log of a link: its own lines, the server's stderr, and the server's messages;
+ * and to which call such a message belongs. */
+#include "link_impl.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+/* 128 random bits once, then counting: no system call for each call and each line. The two bits
+ * of the variant and the four of the version are put in their places. */
+void link_uuid(struct link *l, char out[static UUID_CHARS + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t low = l->uuid[1] + ++l->n_uuids;
+    uint64_t parts[2] = {
+        (l->uuid[0] & ~UINT64_C(0xf000)) | UINT64_C(0x4000),
+        (low & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62),
+    };
+    char *at = out;
+
+    for (int i = 0; i < 32; i++) {
+        if (i == 8 || i == 12 || i == 16 || i == 20)
+            *at++ = '-';
+        *at++ = digits[parts[i / 16] >> (60 - 4 * (i % 16)) & 15];
+    }
+    *at = '\0';
+}
+
+void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text)
+{
+    char line[LINK_LOG_LINE_MAX + 1];
+    struct hub_event e = link_event(l, EVENT_LOG);
+    struct log_entry entry = { .at = e.at, .level = level, .source = source, .text = line };
+    size_t n = text.n < sizeof line ? text.n : sizeof line - 1;
+
+    if (l->closed)
+        return;
+    if (n)
+        memcpy(line, text.p, n);
+    line[n] = '\0';
+    link_uuid(l, entry.id);
+    e.log = log_ring_add(l->log, &entry);
+    link_emit(l, &e);
+}
+
+void link_log(struct link *l, enum pb_log_level level, const char *fmt, ...)
+{
+    char line[LINK_LOG_LINE_MAX + 1];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    log_add(l, level, LOG_OF_LINK, span_of(line));
+}
+
+size_t link_log_count(const struct link *l) { return log_ring_count(l->log); }
+
+const struct log_entry *link_log_at(const struct link *l, size_t i)
+{
+    return log_ring_at(l->log, i);
+}
+
+/* ---- messages of the server ---- */
+
+struct message_read {
+    enum pb_log_level level;
+    struct buf text; /* "logger: data" */
+};
+
+static bool read_message(struct message_read *out, struct span params)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena arena = { 0 };
+    struct json root, data, logger;
+
+    if (json_parse(&doc, params, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0 ||
+        !json_is(json_root(&doc), JSON_OBJECT))
+        return false;
+    root = json_root(&doc);
+    data = json_get(root, "data");
+    logger = json_get(root, "logger");
+    if (!log_level_parse(json_str(json_get(root, "level"), &arena), &out->level))
+        out->level = PB_LOG_INFO;
+    if (json_is(logger, JSON_STRING)) {
+        buf_add_span(&out->text, json_str(logger, &arena));
+        buf_str(&out->text, ": ");
+    }
+    buf_add_span(&out->text, json_is(data, JSON_STRING) ? json_str(data, &arena) : json_text(data));
+    return true;
+}
+
+/* The one call under way that wants messages; NULL when there is none or more than one. */
+static struct link_call *only_listener(const struct channel *ch)
+{
+    const struct link *l = ch->l;
+    struct link_call *found = NULL;
+
+    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+
+        if (c->ch != ch || !c->sent || !c->spec.wants_log || !c->spec.log)
+            continue;
+        if (found)
+            return NULL;
+        found = c;
+    }
+    return found;
+}
+
+static void keep_message(struct link *l, const struct message_read *m)
+{
+    log_add(l, m->level, LOG_OF_SERVER, buf_span(&m->text));
+}
+
+void log_message(struct channel *ch, struct span params)
+{
+    struct link *l = ch->l;
+    struct message_read m = { 0 };
+    struct link_call *c;
+
+    if (!read_message(&m, params))
+        return;
+    keep_message(l, &m);
+    c = only_listener(ch);
+    /* The level of a legacy server is one for all: what this caller did not want is left out. */
+    if (c && m.level >= c->spec.log_level)
+        c->spec.log(c->spec.ctx, params);
+    else if (!c && l->opts.message && !l->closed)
+        l->opts.message(l->opts.ctx, l, params);
+    buf_done(&m.text);
+}
+
+void log_message_of(struct link_call *c, struct span params)
+{
+    struct message_read m = { 0 };
+
+    if (read_message(&m, params))
+        keep_message(c->l, &m);
+    buf_done(&m.text);
+    c->spec.log(c->spec.ctx, params);
+}
+
+void log_want(struct channel *ch, enum pb_log_level level)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct client_request_spec spec = { .method = "logging/setLevel" };
+    struct pb_error err;
+
+    if (!ch->legacy || !ch->has_logging || (ch->log_level >= 0 && ch->log_level <= (int)level))
+        return;
+    ch->log_level = (int)level;
+    buf_printf(&params, "{\"level\":\"%s\"}", log_level_name(level));
+    spec.params = buf_span(&params);
+    if (client_request(ch->client, &spec, NULL, &err) < 0)
+        link_log(ch->l, PB_LOG_WARNING, "Setting the log level failed: %s", err.msg);
+}
