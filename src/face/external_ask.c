@@ -1,5 +1,6 @@
 /* external_ask.c - the external_* tools that ask a server: S4-50, S4-52 and their kin. */
 #include "external_impl.h"
+#include <assert.h>
 
 struct ask {
     struct hub *hub;
@@ -32,18 +33,17 @@ static struct span server_part(struct span name)
     return SPAN("");
 }
 
-/* False: that it is not connected has been said. */
-static bool connected(struct external *x, const struct link *l)
+/* Its tools went with it, unless it rests. True: that has been said. */
+static bool fail_absent(struct external *x, const struct link *l)
 {
     struct link_status status = { 0 };
 
     link_status(l, &status);
-    if (status.state != LINK_DISABLED && status.state != LINK_DISCONNECTED &&
-        !link_is_failed(status.state))
-        return true; /* or the hub waits for it */
+    if (status.state == LINK_CONNECTED || status.state == LINK_IDLE)
+        return false;
     external_fail(x->r, "server_not_connected", "server", span_of(link_name(l)),
-                  status.state == LINK_DISABLED ? "it is disabled" : status.message);
-    return false;
+                  status.message ? status.message : link_state_name(status.state));
+    return true;
 }
 
 static void fail_missing(struct external *x, const char *key, const char *missing,
@@ -55,7 +55,7 @@ static void fail_missing(struct external *x, const char *key, const char *missin
     if (!server.p)
         server = server_part(x->named);
     l = hub_link(x->hub, arena_dup(x->arena, server));
-    if (l && !connected(x, l))
+    if (l && fail_absent(x, l))
         return;
     if (!l && server.n)
         external_fail(x->r, "server_not_found", "server", server, NULL);
@@ -263,8 +263,6 @@ static void ask_named(struct external *x, enum list_kind kind, const char *metho
         fail_missing(x, how->key, how->missing, &err);
         return;
     }
-    if (!connected(x, l))
-        return;
     json_begin_object(&o, NULL);
     json_put_span(&o, "name", e->name);
     json_put_raw(&o, "arguments",
@@ -296,8 +294,7 @@ void external_read_resource(struct external *x)
     struct json_out o = json_out(&params);
     struct ask *a;
 
-    if (!l || !connected(x, l))
-        return; /* it is there: that was looked at before */
+    assert(l && "external_call() has looked");
     json_begin_object(&o, NULL);
     json_put_span(&o, "uri", x->named);
     json_end(&o);

@@ -138,7 +138,8 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx)
     s->closing = true;
     s->closed_fn = fn;
     s->closed_ctx = ctx;
-    hub_unlisten(TAKE(s->news));
+    if (s->news)
+        hub_unlisten(TAKE(s->news));
     if (list_empty(&s->hosts)) {
         loop_defer(s->loop, hosts_free, s);
         return;

@@ -85,8 +85,5 @@ void host_watches_done(struct host *h);
 /* host_caller() of a peer that is one client. */
 void host_peer_key(const struct peer *p, struct buf *out);
 
-/* Errors that every method has. */
+/* What it shows was removed. r may be NULL. */
 void host_fail_gone(struct host *h, struct request *r);
-/* True: the server can be asked, perhaps after waiting for it. False: r was told that it is not
- * connected, why, and what to do. */
-bool host_reachable(struct host *h, struct request *r, const char *server);

@@ -55,53 +55,63 @@ static void fail_server(struct request *r, const char *error, const char *server
     request_fail(r, RPC_SERVER_ERROR, buf_span(&data), "%s", text);
 }
 
-bool host_reachable(struct host *h, struct request *r, const char *server)
+/* What is to be said about a server that is not connected, and what can be done about it. */
+static void describe_absence(struct buf *out, const char *server, const struct link_status *status)
 {
-    struct link *l = hub_link(h->set->hub, server);
-    AUTO_BUF struct buf text = { 0 };
-    struct link_status status = { 0 };
-
-    if (!l) {
-        buf_printf(&text, "Server '%s' was removed", server);
-        fail_server(r, "server_not_found", server, buf_cstr(&text));
-        return false;
-    }
-    link_status(l, &status);
-    switch (status.state) {
+    switch (status->state) {
     case LINK_DISABLED:
-        buf_printf(&text, "Server '%s' is disabled; 'patchbay enable %s' switches it on", server,
+        buf_printf(out, "Server '%s' is disabled; 'patchbay enable %s' switches it on", server,
                    server);
-        fail_server(r, "server_disabled", server, buf_cstr(&text));
-        return false;
-    case LINK_DISCONNECTED:
-    case LINK_ERROR:
-    case LINK_FAILED:
-        buf_printf(&text, "Server '%s' is not connected%s%s; 'patchbay reconnect %s' tries again",
-                   server, status.message ? ": " : "", status.message ? status.message : "",
+        break;
+    case LINK_CONNECTING:
+    case LINK_AUTHENTICATING:
+    case LINK_RECONNECTING:
+        buf_printf(out, "Server '%s' is not connected yet (%s); try again soon", server,
+                   link_state_name(status->state));
+        break;
+    default:
+        buf_printf(out, "Server '%s' is not connected%s%s; 'patchbay reconnect %s' tries again",
+                   server, status->message ? ": " : "", status->message ? status->message : "",
                    server);
-        fail_server(r, "server_not_connected", server, buf_cstr(&text));
-        return false;
-    default: /* it is there, or the hub waits for it */
-        return true;
     }
 }
 
+/* True: the server is away, and r was told so. */
+static bool fail_absent(struct host *h, struct request *r, const struct link *l)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct link_status status = { 0 };
+    bool resting;
+
+    link_status(l, &status);
+    resting = status.state == LINK_IDLE &&
+              catalog_count(h->set->catalog, link_name(l), LIST_TOOLS) > 0; /* it is known */
+    if (status.state == LINK_CONNECTED || resting)
+        return false;
+    describe_absence(&text, link_name(l), &status);
+    fail_server(r, status.state == LINK_DISABLED ? "server_disabled" : "server_not_connected",
+                link_name(l), buf_cstr(&text));
+    return true;
+}
+
 /* A name that nobody has may be one of a server that is away: its tools went with it. */
-static const char *absent_server(struct host *h, struct span name)
+static const struct link *server_named(struct host *h, struct span name)
 {
     static const char *const separators[] = { "/", "__", ".", ":" };
     AUTO_ARENA struct arena a = { 0 };
 
+    if (!h->set->hub || h->scope.no_external)
+        return NULL;
     if (h->server_name)
-        return h->server_name;
-    for (size_t i = 0; i < ARRAY_LEN(separators) && h->set->hub && name.n; i++) {
+        return hub_link(h->set->hub, h->server_name);
+    for (size_t i = 0; i < ARRAY_LEN(separators) && name.n; i++) {
         const char *at = memmem(name.p, name.n, separators[i], strlen(separators[i]));
         struct link *l =
             at ? hub_link(h->set->hub, arena_dup(&a, span_make(name.p, (size_t)(at - name.p))))
                : NULL;
 
         if (l)
-            return link_name(l);
+            return l;
     }
     return NULL;
 }
@@ -109,11 +119,11 @@ static const char *absent_server(struct host *h, struct span name)
 static void fail_unknown(struct host *h, struct request *r, const char *what, struct span name,
                          const struct pb_error *why)
 {
-    const char *server = h->scope.no_external ? NULL : absent_server(h, name);
+    const struct link *l = server_named(h, name);
     AUTO_BUF struct buf data = { 0 };
     struct json_out o = json_out(&data);
 
-    if (server && !host_reachable(h, r, server))
+    if (l && fail_absent(h, r, l))
         return;
     json_begin_object(&o, NULL);
     json_put_fmt(&o, "error", "%s_not_found", what);
@@ -137,7 +147,7 @@ static void relay(struct host *h, struct request *r, const struct scope *scope,
 {
     AUTO_BUF struct buf params = { 0 };
 
-    if (relay_resume(h->set->relays, r, scope) || !host_reachable(h, r, t->server))
+    if (relay_resume(h->set->relays, r, scope))
         return;
     host_params(&params, r->params, t->own);
     relay_start(h->set->relays, r,
@@ -194,18 +204,12 @@ static void prompts_get(struct host *h, struct request *r, const struct scope *s
                             (struct own_param[]){ { "name", quoted(r, e->name) }, { 0 } } });
 }
 
-/* Where a URI belongs. A scope of one server hands on what it does not know: that server may have
- * resources that it does not list, and there is no other to mistake it for. */
 static struct uri_route route(struct host *h, const struct scope *scope, struct span uri,
                               struct arena *a)
 {
-    struct uri_route to = { 0 };
-
-    if (uri.n <= MCP_URI_BYTES_MAX)
-        to = catalog_route(h->set->catalog, scope, uri, a);
-    if (!to.server && h->server_name && !scope->no_external)
-        to = (struct uri_route){ .server = h->server_name, .uri = uri };
-    return to;
+    if (uri.n > MCP_URI_BYTES_MAX)
+        return (struct uri_route){ 0 };
+    return catalog_route(h->set->catalog, scope, uri, a);
 }
 
 static void resources_read(struct host *h, struct request *r, const struct scope *scope)

@@ -127,8 +127,8 @@ static void watches_moved(struct host *h, const char *server, bool removed)
 
 static bool touches(const struct host *h, const char *server)
 {
-    if (!server) /* everything, or built-ins */
-        return true;
+    if (!server[0]) /* not a server, but the modes */
+        return h->mode != NULL;
     return (h->expose & HOST_CATALOG) && (!h->server_name || !strcmp(h->server_name, server));
 }
 
@@ -258,6 +258,7 @@ void host_left(void *ctx, struct peer *p)
 
     if (!h->set->hub || peer_kind(p) == PEER_STATELESS)
         return;
+    relays_left(h->set->relays, p);
     host_peer_key(p, &key);
     hub_caller_left(h->set->hub, buf_cstr(&key));
 }
