@@ -11,6 +11,7 @@ const struct verb *const cli_verbs[] = {
     &verb_connect,
     &verb_disable,
     &verb_disconnect,
+    &verb_doctor,
     &verb_enable,
     &verb_get,
     &verb_help,
