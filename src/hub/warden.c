@@ -91,13 +91,14 @@ static void forget_origin(void)
 {
     unsigned long at[4];
 
+    if (own_words(at)) {
+        memset((void *)at[2], 0, at[3] - at[2]);
+        memset((void *)at[0], 0, at[1] - at[0]);
+        /* A longer name runs on into what was the environment; the kernel follows it there. */
+        if (at[1] == at[2] && at[3] - at[0] >= sizeof PROC_NAME)
+            memcpy((void *)at[0], PROC_NAME, sizeof PROC_NAME);
+    }
     prctl(PR_SET_NAME, PROC_NAME);
-    if (!own_words(at))
-        return;
-    memset((void *)at[2], 0, at[3] - at[2]);
-    memset((void *)at[0], 0, at[1] - at[0]);
-    if (at[1] - at[0] >= sizeof PROC_NAME)
-        memcpy((void *)at[0], PROC_NAME, sizeof PROC_NAME);
 }
 
 /* Somebody may wait for the end of what we inherited: only the pipe is kept, as descriptor 3. */
