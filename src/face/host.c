@@ -46,6 +46,18 @@ int host_parse_expose(const char *text, unsigned *out, struct pb_error *err)
     return 0;
 }
 
+void host_write_expose(struct buf *out, unsigned expose)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        if (!(expose & groups[i].bit))
+            continue;
+        buf_printf(out, "%s%s", before, groups[i].name);
+        before = ",";
+    }
+}
+
 static const struct provider host_provider = {
     .capabilities = host_capabilities,
     .instructions = host_instructions,
