@@ -16,7 +16,7 @@ static const struct {
 /* clang-format on */
 _Static_assert(ARRAY_LEN(kinds) == ASK_KINDS, "every kind has a row");
 
-const char *ask_method(enum ask_kind kind) { return kinds[kind].method; }
+const char *relay_ask_method(enum ask_kind kind) { return kinds[kind].method; }
 
 unsigned asks_possible(const struct envelope *env)
 {
@@ -154,7 +154,7 @@ static void ask_client(struct relay *c, struct link_question *q, enum ask_kind k
     struct pb_error err;
 
     a->question = q;
-    if (request_question(c->request, ask_method(kind), params, on_answer, a, &err) < 0) {
+    if (request_question(c->request, relay_ask_method(kind), params, on_answer, a, &err) < 0) {
         ask_free(a);
         link_refuse(q, RPC_INTERNAL_ERROR, err.msg);
         return;

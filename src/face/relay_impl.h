@@ -89,7 +89,7 @@ void asks_caps(struct buf *out, const struct envelope *env);
  * *text say so. `params` may be JSON_NONE. */
 bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
                  int *code, const char **text);
-const char *ask_method(enum ask_kind kind);
+const char *relay_ask_method(enum ask_kind kind);
 struct ask *ask_new(struct relay *c, enum ask_kind kind);
 void ask_free(struct ask *a);
 void asks_drop(struct relay *c);

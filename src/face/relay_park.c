@@ -63,7 +63,7 @@ static void write_asks(struct json_out *o, const struct relay *c)
         const struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
 
         json_begin_object(o, a->key);
-        json_put_str(o, "method", ask_method(a->kind));
+        json_put_str(o, "method", relay_ask_method(a->kind));
         json_put_raw(o, "params", a->params ? span_of(a->params) : SPAN("{}"));
         json_end(o);
     }

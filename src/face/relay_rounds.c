@@ -183,7 +183,7 @@ static int ask_one(struct relay *c, struct json entry, struct pb_error *err)
     ask_allowed(c, json_str(json_get(entry, "method"), &arena), params, &kind, &code, &why);
     a = ask_new(c, kind);
     a->key = mem_dupn(key.p, key.n);
-    return request_question(c->request, ask_method(kind), legacy_params(kind, params, &text),
+    return request_question(c->request, relay_ask_method(kind), legacy_params(kind, params, &text),
                             on_answer, a, err);
 }
 
