@@ -168,7 +168,8 @@ void control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
         const struct entry *e = all[i];
         struct filter_subject subject = { span_of(e->server), e->name };
 
-        if (server && (!e->server || strcmp(server, e->server) != 0))
+        /* External ones are the same tools once more, for those who ask over MCP. */
+        if (e->group == HOST_EXTERNAL || (server && (!e->server || strcmp(server, e->server) != 0)))
             continue;
         if (filter && !filter_matches(filter, &subject))
             continue;
