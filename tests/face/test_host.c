@@ -1,0 +1,605 @@
+#include "hub_rig.h"
+#include "mcp/server_impl.h"
+
+static const enum pb_era eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
+
+#define TWO_ERAS(era)                                                 \
+    for (size_t era##_at = 0; era##_at < ARRAY_LEN(eras); era##_at++) \
+        for (enum pb_era era = eras[era##_at], *once_ = &era; once_; once_ = NULL)
+
+TEST(expose_names_groups_and_says_which_there_are)
+{
+    static const struct {
+        const char *text;
+        unsigned mask;
+    } good[] = {
+        { "catalog", HOST_CATALOG },
+        { "catalog,external", HOST_CATALOG | HOST_EXTERNAL },
+        { " builtin , breakpoint ", HOST_BUILTIN | HOST_BREAKPOINT },
+        { "external,external", HOST_EXTERNAL },
+    };
+    static const char *const bad[] = { "", "catalog,", "Catalog", "all", "catalog external" };
+    struct pb_error err;
+    unsigned mask;
+
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        CHECK_INT(host_parse_expose(good[i].text, &mask, &err), 0);
+        CHECK_INT(mask, good[i].mask);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        mask = 77;
+        CHECK_INT(host_parse_expose(bad[i], &mask, &err), -PB_E_INVALID);
+        CHECK_HAS(err.msg, "there are breakpoint, builtin, catalog and external");
+        CHECK_INT(mask, 77);
+    }
+}
+
+TEST(the_same_scope_gives_the_same_host_and_another_one_another)
+{
+    static const struct host_scope scopes[] = {
+        { 0 },
+        { .server = "alpha" },
+        { .mode = "full" },
+        { .control = true },
+        { .expose = HOST_EXTERNAL },
+    };
+    struct hub_rig rig;
+    struct host *hosts[ARRAY_LEN(scopes)];
+
+    rig_init(&rig, NULL);
+    rig_server(&rig, "alpha");
+    rig_start(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
+        hosts[i] = rig_host(&rig, &scopes[i]);
+        CHECK(rig_host(&rig, &scopes[i]) == hosts[i]);
+        for (size_t k = 0; k < i; k++)
+            CHECK(hosts[i] != hosts[k]);
+    }
+    CHECK(rig_host(&rig, &(struct host_scope){ .expose = HOST_CATALOG | HOST_BUILTIN }) ==
+          hosts[0]);
+    rig_done(&rig);
+}
+
+TEST(a_scope_that_is_not_there_is_refused_with_what_is)
+{
+    struct hub_rig rig;
+    struct host *h = NULL;
+    struct pb_error err;
+
+    rig_init(&rig, NULL);
+    rig_modes(&rig, "{\"reading\":{\"filter\":{\"tools\":[\"read\"]}}}");
+    CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .server = "nobody" }, &h, &err),
+              -PB_E_NOT_FOUND);
+    CHECK_INT(fault_of(&err), FAULT_NO_SERVER);
+    CHECK_STR(err.msg, "There is no server 'nobody'");
+    CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .mode = "writing" }, &h, &err),
+              -PB_E_NOT_FOUND);
+    CHECK_STR(err.msg, "There is no mode 'writing'; there are: full, reading");
+    CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .mode = "full", .server = "x" }, &h, &err),
+              -PB_E_INVALID);
+    CHECK(!h);
+    rig_done(&rig);
+}
+
+TEST(lists_are_whole_sorted_and_the_same_in_both_eras)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, &(struct host_options){ .expose = HOST_CATALOG | HOST_EXTERNAL });
+    f = rig_server(&rig, "zeta");
+    fake_tool(f, "b", FAKE_TEXT);
+    fake_tool(f, "a", FAKE_TEXT);
+    fake_prompt(f, "greet", "hello");
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "z", FAKE_TEXT);
+    fake_resource(f, "file:///one", "1");
+    fake_template(f, "file:///{name}");
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        for (int i = 0; i < 2; i++)
+            CHECK_STR(face_tools(&c),
+                      "external_list_servers external_list_tools external_call_tool "
+                      "external_list_resources external_read_resource external_list_prompts "
+                      "external_get_prompt alpha__z zeta__a zeta__b");
+        CHECK_STR(face_names(face_get(&c, "resources/list", "{}"), "resources", "uri"),
+                  "file:///one");
+        CHECK_STR(face_names(face_get(&c, "resources/templates/list", "{}"), "resourceTemplates",
+                             "uriTemplate"),
+                  "file:///{name}");
+        CHECK_STR(face_names(face_get(&c, "prompts/list", "{\"cursor\":\"\"}"), "prompts", "name"),
+                  "zeta__greet");
+        CHECK_HAS(face_refused(&c, "tools/list", "{\"cursor\":\"x\"}"), "Invalid cursor");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(lists_say_what_their_era_wants_and_no_more)
+{
+    struct hub_rig rig;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    CHECK_STR(face_get(&c, "tools/list", "{}"), "{\"tools\":[]}");
+    face_close(&c);
+    face_open(&rig, &c, NULL, PB_ERA_MODERN);
+    CHECK_STR(face_get(&c, "tools/list", "{}"),
+              "{\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
+              "{\"name\":\"Patchbay\",\"version\":\"" PB_VERSION "\"}},\"tools\":[],"
+              "\"ttlMs\":0,\"cacheScope\":\"public\"}");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+static char seen_params[4096];
+
+static void keep_params(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    (void)f, (void)t;
+    snprintf(seen_params, sizeof seen_params, "%.*s", SPAN_ARG(json_text(r->params)));
+    fake_reply_text(r, SPAN("done"));
+}
+
+TEST(a_call_reaches_its_server_under_its_own_name_with_the_bytes_it_was_given)
+{
+    static const struct {
+        const char *params, *want;
+    } cases[] = {
+        { "{\"name\":\"alpha__keep\",\"arguments\":{\"n\": 1.0, \"big\":12345678901234567890}}",
+          "{\"name\":\"keep\",\"arguments\":{\"n\": 1.0, \"big\":12345678901234567890}" },
+        { "{\"name\":\"alpha__keep\"}", "{\"name\":\"keep\",\"arguments\":{}" },
+        { "{\"arguments\":null,\"name\":\"alpha/keep\"}", "{\"name\":\"keep\",\"arguments\":{}" },
+        { "{\"extra\":[1],\"name\":\"alpha.keep\",\"task\":{\"ttl\":1}}",
+          "{\"name\":\"keep\",\"arguments\":{},\"extra\":[1]" },
+    };
+    struct hub_rig rig;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    fake_tool(rig_server(&rig, "alpha"), "keep", FAKE_RUN)->run = keep_params;
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            seen_params[0] = '\0';
+            CHECK_STR(face_text(face_get(&c, "tools/call", cases[i].params)), "done");
+            seen_params[strlen(cases[i].want)] = '\0'; /* what follows is the client's _meta */
+            CHECK_STR(seen_params, cases[i].want);
+        }
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(meta_of_a_client_goes_along_but_for_what_concerns_our_hop)
+{
+    struct hub_rig rig;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    fake_tool(rig_server(&rig, "alpha"), "keep", FAKE_RUN)->run = keep_params;
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    CHECK_STR(face_text(face_get(&c, "tools/call",
+                                 "{\"name\":\"alpha__keep\",\"_meta\":{\"traceparent\":\"00-a\","
+                                 "\"io.modelcontextprotocol/related-task\":{\"taskId\":\"x\"}}}")),
+              "done");
+    CHECK_HAS(seen_params, "\"traceparent\":\"00-a\"");
+    CHECK(!strstr(seen_params, "related-task"));
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(arguments_that_are_no_object_or_name_a_key_twice_are_refused)
+{
+    static const struct {
+        const char *params, *want;
+    } cases[] = {
+        { "{\"name\":\"alpha__echo\",\"arguments\":[1]}",
+          "arguments: expected an object, got array" },
+        { "{\"name\":\"alpha__echo\",\"arguments\":\"{}\"}",
+          "arguments: expected an object, got string" },
+        { "{\"name\":\"alpha__echo\",\"arguments\":{\"a\":{\"b\":1,\"b\":2}}}", "-32600" },
+        { "{\"name\":7}", "name: expected a string, got number" },
+        { "{}", "name: expected a string, got nothing" },
+    };
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "echo", FAKE_ECHO);
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        CHECK_HAS(face_refused(&c, "tools/call", cases[i].params), cases[i].want);
+    CHECK_INT(f->calls, 0);
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(one_server_is_shown_under_its_own_names_and_title)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "echo", FAKE_ECHO);
+    fake_tool(rig_server(&rig, "beta"), "other", FAKE_TEXT);
+    rig_spec(&rig, "alpha")->display_name = "The first one";
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, &(struct host_scope){ .server = "alpha" }, era);
+        CHECK_STR(face_tools(&c), "echo");
+        CHECK_STR(face_call(&c, "echo", "{\"x\":1}"), "{\"x\":1}");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"beta__other\"}"),
+                  "Unknown tool: beta__other");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"other\"}"), "Unknown tool: other");
+        face_close(&c);
+    }
+    face_open(&rig, &c, &(struct host_scope){ .server = "alpha" }, PB_ERA_MODERN);
+    CHECK_HAS(face_get(&c, "tools/list", "{}"), "\"title\":\"The first one\"");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+/* What the client of a fake heard at its handshake. */
+static void say(struct fake_server *f, const char *instructions)
+{
+    f->server->opts.instructions = instructions;
+}
+
+static const char *instructions_of(struct face_client *c)
+{
+    static char text[1 << 17];
+    struct span s = client_instructions(c->client);
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+
+    text[0] = '\0';
+    if (!s.n)
+        return text;
+    CHECK_INT(json_parse(&doc, s, NULL, NULL), 0);
+    snprintf(text, sizeof text, "%.*s", SPAN_ARG(json_str(json_root(&doc), &a)));
+    return text;
+}
+
+TEST(instructions_are_those_of_the_servers_that_a_client_sees)
+{
+    struct hub_rig rig;
+    struct face_client c;
+    struct fake_server *f;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "echo", FAKE_ECHO);
+    say(f, "Echo first.");
+    f = rig_server(&rig, "beta");
+    fake_tool(f, "read", FAKE_ECHO);
+    say(f, "Read then.");
+    rig_server(&rig, "quiet");
+    rig_start(&rig);
+    rig_modes(&rig, "{\"b\":{\"filter\":{\"servers\":[\"beta\"]}}}");
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        CHECK_HAS(instructions_of(&c), "\n\n## alpha\nEcho first.\n\n## beta\nRead then.");
+        CHECK(!strstr(instructions_of(&c), "quiet"));
+        face_close(&c);
+        face_open(&rig, &c, &(struct host_scope){ .server = "beta" }, era);
+        CHECK_STR(instructions_of(&c), "Read then.");
+        face_close(&c);
+        face_open(&rig, &c, &(struct host_scope){ .mode = "b" }, era);
+        CHECK_HAS(instructions_of(&c), "## beta");
+        CHECK(!strstr(instructions_of(&c), "alpha"));
+        face_close(&c);
+        face_open(&rig, &c, &(struct host_scope){ .server = "quiet" }, era);
+        CHECK_STR(instructions_of(&c), "");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(instructions_are_cut_where_a_character_ends_and_say_so)
+{
+    enum { SERVERS = 6 };
+    struct hub_rig rig;
+    struct face_client c;
+    static char name[SERVERS][8];
+    AUTO_BUF struct buf words = { 0 };
+    const char *text;
+
+    for (int i = 0; i < HOST_HELLO_SERVER_MAX; i++)
+        buf_str(&words, i ? "é" : "x"); /* so that the limit falls into one */
+    rig_init(&rig, NULL);
+    for (int i = 0; i < SERVERS; i++) {
+        snprintf(name[i], sizeof name[i], "s%d", i);
+        say(rig_server(&rig, name[i]), buf_cstr(&words));
+    }
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    text = instructions_of(&c);
+    CHECK(utf8_valid(span_of(text)));
+    CHECK(strlen(text) <= HOST_HELLO_MAX);
+    CHECK_HAS(text, "é … (shortened)\n\n## s1\n");
+    CHECK_HAS(text, "## s5\n(left out: too long)");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(disabled_and_filtered_tools_do_not_exist)
+{
+    static const char *const off[] = { "delete*", NULL };
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "delete_all", FAKE_TEXT);
+    fake_tool(f, "read", FAKE_TEXT);
+    fake_tool(f, "write", FAKE_TEXT);
+    rig_spec(&rig, "alpha")->disabled_tools = off;
+    rig_start(&rig);
+    rig_modes(&rig, "{\"reading\":{\"filter\":{\"tools\":[\"read\",\"delete_all\"]}}}");
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        CHECK_STR(face_tools(&c), "alpha__read alpha__write");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha__delete_all\"}"),
+                  "\"code\":-32602");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha/delete_all\"}"),
+                  "Unknown tool: alpha/delete_all");
+        face_close(&c);
+        face_open(&rig, &c, &(struct host_scope){ .mode = "reading" }, era);
+        CHECK_STR(face_tools(&c), "alpha__read");
+        CHECK_STR(face_call(&c, "alpha__read", "{}"), "mock");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha__write\"}"),
+                  "Unknown tool: alpha__write");
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha__delete_all\"}"),
+                  "Unknown tool: alpha__delete_all");
+        face_close(&c);
+    }
+    CHECK_INT(f->calls, 2);
+    rig_done(&rig);
+}
+
+TEST(a_mode_is_looked_up_anew_so_that_it_may_change_or_go)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "read", FAKE_TEXT);
+    fake_tool(f, "write", FAKE_TEXT);
+    rig_start(&rig);
+    rig_modes(&rig, "{\"m\":{\"filter\":{\"tools\":[\"read\"]}}}");
+    face_open(&rig, &c, &(struct host_scope){ .mode = "m" }, PB_ERA_LEGACY);
+    CHECK_STR(face_tools(&c), "alpha__read");
+    fakes_settle(&rig.fakes);
+    c.notes[0] = '\0';
+
+    rig_modes(&rig, "{\"m\":{\"filter\":{\"tools\":[\"write\"]}}}");
+    fakes_settle(&rig.fakes);
+    CHECK_STR(c.notes, "notifications/tools/list_changed\n");
+    CHECK_STR(face_tools(&c), "alpha__write");
+    CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha__read\"}"), "Unknown tool");
+
+    rig_modes(&rig, "{}");
+    CHECK_HAS(face_refused(&c, "tools/list", "{}"), "Mode 'm' was removed");
+    CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha__write\"}"), "mode_not_found");
+
+    rig_modes(&rig, "{\"m\":{\"filter\":\"all\"}}");
+    CHECK_STR(face_tools(&c), "alpha__read alpha__write");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(a_server_that_is_away_is_named_with_the_reason_and_the_cure)
+{
+    struct hub_rig rig;
+    struct face_client c;
+    struct pb_error err;
+    const char *text;
+
+    rig_init(&rig, NULL);
+    fake_tool(rig_server(&rig, "alpha"), "echo", FAKE_ECHO);
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        CHECK_STR(face_call(&c, "alpha__echo", "{}"), "{}");
+        CHECK_INT(hub_disconnect(rig.hub, "alpha", &err), 0);
+        fakes_settle(&rig.fakes);
+        text = face_refused(&c, "tools/call", "{\"name\":\"alpha__echo\"}");
+        CHECK_HAS(text, "\"code\":-32000");
+        CHECK_HAS(text, "Server 'alpha' is not connected");
+        CHECK_HAS(text, "'patchbay reconnect alpha' tries again");
+        CHECK_HAS(text, "\"data\":{\"error\":\"server_not_connected\",\"server\":\"alpha\"}");
+        CHECK_HAS(face_refused(&c, "prompts/get", "{\"name\":\"alpha/x\"}"), "not connected");
+        CHECK_INT(hub_enable(rig.hub, "alpha", false, &err), 0);
+        CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"alpha/echo\"}"),
+                  "'patchbay enable alpha' switches it on");
+        CHECK_INT(hub_enable(rig.hub, "alpha", true, &err), 0);
+        fakes_settle(&rig.fakes);
+        CHECK_STR(face_call(&c, "alpha__echo", "{\"again\":true}"), "{\"again\":true}");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(the_host_of_a_removed_server_says_so_until_it_comes_back)
+{
+    struct hub_rig rig;
+    struct face_client c;
+    struct host *h = NULL;
+    struct pb_error err;
+    struct spec *again;
+
+    rig_init(&rig, NULL);
+    fake_tool(rig_server(&rig, "alpha"), "echo", FAKE_ECHO);
+    rig_start(&rig);
+    face_open(&rig, &c, &(struct host_scope){ .server = "alpha" }, PB_ERA_LEGACY);
+    CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0);
+    CHECK_HAS(face_refused(&c, "tools/list", "{}"), "Server 'alpha' was removed");
+    CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"echo\"}"),
+              "{\"error\":\"server_not_found\",\"server\":\"alpha\"}");
+    CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .server = "alpha" }, &h, &err),
+              -PB_E_NOT_FOUND);
+    fakes_settle(&rig.fakes);
+
+    again = spec_stdio("alpha", "fake", NULL, NULL);
+    hub_start_all(rig.hub, &again, 1);
+    spec_unref(again);
+    fakes_settle(&rig.fakes);
+    CHECK_STR(face_tools(&c), "echo");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(resources_are_read_from_the_server_that_has_them)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_resource(f, "file:///both", "of alpha");
+    f = rig_server(&rig, "beta");
+    fake_resource(f, "file:///both", "of beta");
+    fake_resource(f, "file:///only", "beta's own");
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        CHECK_STR(face_names(face_get(&c, "resources/list", "{}"), "resources", "uri"),
+                  "file:///both patchbay://beta/file:///both file:///only");
+        CHECK_HAS(face_get(&c, "resources/read", "{\"uri\":\"file:///both\"}"), "of alpha");
+        CHECK_HAS(face_get(&c, "resources/read", "{\"uri\":\"patchbay://beta/file:///both\"}"),
+                  "of beta");
+        CHECK_HAS(face_get(&c, "resources/read", "{\"uri\":\"patchbay://alpha/file:///both\"}"),
+                  "of alpha");
+        CHECK_HAS(face_get(&c, "resources/read", "{\"uri\":\"file:///only\"}"), "beta's own");
+        CHECK_HAS(face_refused(&c, "resources/read", "{\"uri\":\"file:///none\"}"),
+                  era == PB_ERA_MODERN ? "-32602" : "-32002");
+        CHECK_HAS(face_refused(&c, "resources/read", "{}"), "uri: expected a string");
+        face_close(&c);
+        face_open(&rig, &c, &(struct host_scope){ .server = "beta" }, era);
+        CHECK_HAS(face_get(&c, "resources/read", "{\"uri\":\"file:///both\"}"), "of beta");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(prompts_and_completions_go_to_the_server_that_has_them)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_prompt(f, "greet", "hello");
+    fake_template(f, "file:///{name}");
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        CHECK_HAS(face_get(&c, "prompts/get", "{\"name\":\"alpha__greet\"}"), "hello");
+        CHECK_HAS(face_refused(&c, "prompts/get", "{\"name\":\"alpha__other\"}"),
+                  "Unknown prompt: alpha__other");
+        /* The fake does not say that it completes anything. */
+        CHECK_HAS(face_get(&c, "completion/complete",
+                           "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"alpha__greet\"},"
+                           "\"argument\":{\"name\":\"who\",\"value\":\"o\"}}"),
+                  "{\"values\":[],\"total\":0,\"hasMore\":false}");
+        CHECK_HAS(face_get(&c, "completion/complete",
+                           "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"file:///{name}\"},"
+                           "\"argument\":{\"name\":\"name\",\"value\":\"o\"}}"),
+                  "\"values\":[]");
+        CHECK_HAS(face_refused(&c, "completion/complete",
+                               "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"nobody__x\"},"
+                               "\"argument\":{\"name\":\"n\",\"value\":\"\"}}"),
+                  "Unknown reference: nobody__x");
+        CHECK_HAS(face_refused(&c, "completion/complete", "{\"ref\":{\"type\":\"ref/tool\"}}"),
+                  "ref.type: expected");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(ten_thousand_tools_are_one_page_that_is_written_once)
+{
+    enum { TOOLS = 10000 };
+    struct hub_rig rig;
+    struct face_client c;
+    AUTO_BUF struct buf array = { 0 };
+    uint64_t blocks;
+    const char *p;
+    size_t n = 0;
+
+    buf_byte(&array, '[');
+    for (int i = 0; i < TOOLS; i++)
+        buf_printf(&array,
+                   "%s{\"name\":\"tool%05d\",\"description\":\"One of many\","
+                   "\"inputSchema\":{\"type\":\"object\"}}",
+                   i ? "," : "", i);
+    buf_byte(&array, ']');
+    rig_init(&rig, NULL);
+    rig_server(&rig, "alpha");
+    rig_start(&rig);
+    rig_list(&rig, "alpha", LIST_TOOLS, buf_cstr(&array));
+    face_open(&rig, &c, NULL, PB_ERA_MODERN);
+    face_get(&c, "tools/list", "{}");
+    blocks = mem_count();
+    p = face_get(&c, "tools/list", "{}");
+    blocks = mem_count() - blocks;
+    CHECK(!strstr(p, "nextCursor"));
+    while ((p = strstr(p, "\"name\":\"alpha__tool")) != NULL)
+        p++, n++;
+    CHECK_INT(n, TOOLS);
+    if (blocks > 100)
+        TAP_FAIL("%llu blocks for a list that was there already", (unsigned long long)blocks);
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(without_a_hub_a_host_shows_its_own_tools_only)
+{
+    struct fakes fakes;
+    struct hosts *hosts;
+    struct host *h = NULL;
+    struct face_client c;
+    struct pb_error err;
+    struct hub_rig done = { 0 };
+
+    fakes_init(&fakes);
+    hosts = hosts_new(fakes.loop, &(struct host_options){ .expose = HOST_CATALOG });
+    CHECK_INT(hosts_get(hosts, &(struct host_scope){ .server = "a" }, &h, &err), -PB_E_NOT_FOUND);
+    CHECK_INT(hosts_get(hosts, &(struct host_scope){ .mode = "full" }, &h, &err), -PB_E_NOT_FOUND);
+    CHECK_INT(hosts_get(hosts, &(struct host_scope){ 0 }, &h, &err), 0);
+    CHECK(!hosts_hub(hosts));
+    face_connect(&fakes, &c, h, PB_ERA_LEGACY);
+    CHECK_STR(face_tools(&c), "");
+    CHECK_HAS(face_refused(&c, "tools/call", "{\"name\":\"a/b\"}"), "Unknown tool: a/b");
+    CHECK_HAS(face_refused(&c, "resources/read", "{\"uri\":\"a:b\"}"), "-32002");
+    CHECK_HAS(face_refused(&c, "prompts/get", "{\"name\":\"a/b\"}"), "Unknown prompt");
+    face_close(&c);
+    hosts_close(hosts, rig_on_hosts_closed, &done);
+    FAKES_UNTIL(&fakes, done.hosts_closed);
+    fakes_done(&fakes);
+}
