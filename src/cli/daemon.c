@@ -1,7 +1,10 @@
 #include "daemon.h"
 #include <signal.h>
 
-enum { DAEMON_CONNECT_MS = 30000 };
+enum {
+    DAEMON_CONNECT_MS = 30000,
+    DAEMON_LIST_MS = 10000, /* a client that asks at once waits this long for slow starters */
+};
 
 struct daemon {
     const struct daemon_options *opts;
@@ -203,7 +206,7 @@ static void start_servers(struct daemon *d)
 static void make_hub(struct daemon *d)
 {
     struct hub_options hub = HUB_OPTIONS_INIT;
-    struct host_options hosts = { .expose = d->opts->expose };
+    struct host_options hosts = { .expose = d->opts->expose, .list_wait_ms = DAEMON_LIST_MS };
     struct config_request r = cli_config_request(d->opts->cli);
 
     d->home = config_home(&r);
