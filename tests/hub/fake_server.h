@@ -875,6 +875,15 @@ static inline const struct fake_event *fakes_event(const struct fakes *s, enum h
     return NULL;
 }
 
+/* The JSON of the newest such event; "" when there is none. */
+static inline const char *fakes_json(const struct fakes *s, enum hub_event_kind kind,
+                                     const char *server, const char *part)
+{
+    const struct fake_event *e = fakes_event(s, kind, server, part);
+
+    return e ? e->json : "";
+}
+
 /* "idle>connecting connecting>connected" of one server, all so far. Good until the next call. */
 static inline const char *fakes_states(const struct fakes *s, const char *server)
 {
