@@ -210,7 +210,10 @@ void hub_tell_changes(struct hub *h)
     h->changed = (struct map){ 0 };
     MAP_FOREACH(slot, &changed) {
         AUTO_FREE char *server = mem_dupn(slot->key, slot->key_n);
+        struct member *m = hub_find(h, server);
 
+        if (m)
+            hub_tell_member(m, EVENT_CATALOG);
         for (unsigned kind = 0; kind < LIST_KINDS; kind++)
             if ((uintptr_t)slot->value & (1U << kind))
                 tell_change(h, (enum list_kind)kind, server);
