@@ -87,7 +87,7 @@ void catalog_like(const struct catalog *c, const struct scope *s, enum list_kind
     bits_init(&bits, name);
     for (size_t i = 0; i < o->n; i++) {
         const struct entry *e = o->entries[i];
-        size_t limit = 1 + bits.n / 4;
+        size_t limit = 1 + bits.n / 5;
         size_t d = least(near_by(&bits, e->wire, limit),
                          least(near_by(&bits, e->id, limit), near_by(&bits, e->name, limit)));
 

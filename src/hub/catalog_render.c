@@ -52,7 +52,7 @@ static struct blob *render(const struct catalog *c, const struct scope *s, enum 
     const struct order *o = catalog_order(c, kind);
     AUTO_FREE const struct item **shown = mem_alloc((o->n + 1) * sizeof(struct item *));
     struct buf b = { 0 };
-    size_t n = 0, bytes = 2;
+    size_t n = 0, bytes = 3;
 
     for (size_t i = 0; i < o->n; i++) {
         const struct entry *e = o->entries[i];
@@ -62,7 +62,9 @@ static struct blob *render(const struct catalog *c, const struct scope *s, enum 
             bytes += e->text.n + e->wire.n + 3;
         }
     }
-    buf_reserve(&b, bytes + 1);
+    /* not buf_reserve(), which takes half as much again: this block stays */
+    b.p = mem_alloc(bytes);
+    b.cap = bytes;
     buf_byte(&b, '[');
     for (size_t i = 0; i < n; i++) {
         if (i)

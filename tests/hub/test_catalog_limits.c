@@ -1,0 +1,213 @@
+#include "catalog_kit.h"
+
+static const struct scope all = { 0 };
+
+/* "[{"name":"0"},{"name":"1"}...]" */
+static void make_list(struct buf *b, size_t n, const char *key)
+{
+    b->n = 0;
+    buf_byte(b, '[');
+    for (size_t i = 0; i < n; i++)
+        buf_printf(b, "%s{\"%s\":\"%zu\"}", i ? "," : "", key, i);
+    buf_byte(b, ']');
+}
+
+static int set(struct catalog *c, const char *server, enum list_kind kind, struct span list,
+               struct pb_error *err)
+{
+    struct spec spec = kit_spec(server);
+    bool changed = false;
+
+    return catalog_set(c, &spec, kind, list, &changed, err);
+}
+
+TEST(items_of_one_kind_are_bounded_over_all_servers)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf list = { 0 };
+    struct pb_error err;
+
+    make_list(&list, CATALOG_ITEMS_MAX + 1, "name");
+    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), -PB_E_LIMIT);
+    CHECK_STR(err.msg, "the tools of server 'a' would be more than 100000 in all");
+    CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), 0);
+    make_list(&list, CATALOG_ITEMS_MAX - 1, "name");
+    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), 0);
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"},{\"name\":\"y\"}]"), &err),
+              -PB_E_LIMIT);
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), 0);
+    CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), CATALOG_ITEMS_MAX);
+    CHECK(kit_find(c, &all, "a/99998"));
+    CHECK(kit_find(c, &all, "b__x"));
+    /* a list may always be replaced by one as long, and other kinds have their own bound */
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
+    CHECK_INT(set(c, "b", LIST_PROMPTS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
+    /* what goes makes room */
+    catalog_drop(c, "a");
+    make_list(&list, CATALOG_ITEMS_MAX - 1, "name");
+    CHECK_INT(set(c, "d", LIST_TOOLS, buf_span(&list), &err), 0);
+}
+
+TEST(bytes_of_one_kind_are_bounded_over_all_servers)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf list = { 0 };
+    struct pb_error err;
+
+    buf_reserve(&list, CATALOG_BYTES_MAX + 1);
+    memset(list.p, ' ', CATALOG_BYTES_MAX + 1);
+    list.p[0] = '[';
+    list.p[CATALOG_BYTES_MAX] = ']';
+    list.n = CATALOG_BYTES_MAX + 1;
+    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), -PB_E_LIMIT);
+    CHECK_HAS(err.msg, "the tools of server 'a' would make more than 268435456 bytes in all");
+    list.p[CATALOG_BYTES_MAX - 1] = ']';
+    list.n = CATALOG_BYTES_MAX;
+    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), 0);
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[]"), &err), -PB_E_LIMIT);
+    CHECK_INT(set(c, "a", LIST_TOOLS, SPAN("[]"), &err), 0);
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), 0);
+}
+
+static void check_length(enum list_kind kind, const char *key, size_t max)
+{
+    static const int past[] = { 0, 1, 100000 };
+
+    for (size_t i = 0; i < ARRAY_LEN(past); i++) {
+        AUTO(catalog) struct catalog *c = catalog_new();
+        AUTO_BUF struct buf list = { 0 };
+
+        buf_printf(&list, "[{\"%s\":\"", key);
+        for (size_t n = max + (size_t)past[i]; n; n--)
+            buf_byte(&list, 'x');
+        buf_str(&list, "\"}]");
+        kit_listen();
+        kit_set(c, "s", kind, buf_cstr(&list));
+        CHECK_INT(catalog_count(c, NULL, kind), i == 0);
+        CHECK_INT(kit_warnings, i > 0);
+        if (i)
+            CHECK_HAS(kit_logged(), "is too long");
+    }
+}
+
+TEST(names_and_uris_are_bounded)
+{
+    check_length(LIST_TOOLS, "name", CATALOG_NAME_MAX);
+    check_length(LIST_PROMPTS, "name", CATALOG_NAME_MAX);
+    check_length(LIST_RESOURCES, "uri", MCP_URI_BYTES_MAX);
+    check_length(LIST_TEMPLATES, "uriTemplate", MCP_URI_BYTES_MAX);
+}
+
+TEST(what_is_said_about_a_bad_list_is_bounded)
+{
+    static const struct {
+        size_t bad, lines;
+    } cases[] = {
+        { CATALOG_WARNINGS_MAX, CATALOG_WARNINGS_MAX },
+        { CATALOG_WARNINGS_MAX + 1, CATALOG_WARNINGS_MAX + 1 },
+        { 50000, CATALOG_WARNINGS_MAX + 1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(catalog) struct catalog *c = catalog_new();
+        AUTO_BUF struct buf list = { 0 }, want = { 0 };
+
+        kit_listen();
+        make_list(&list, cases[i].bad, "nom");
+        kit_set(c, "s", LIST_TOOLS, buf_cstr(&list));
+        CHECK_INT(kit_warnings, cases[i].lines);
+        buf_printf(&want, "server 's': %zu more of its tools are left out",
+                   cases[i].bad - CATALOG_WARNINGS_MAX);
+        CHECK_INT(strstr(kit_logged(), buf_cstr(&want)) != NULL,
+                  cases[i].bad > CATALOG_WARNINGS_MAX);
+    }
+}
+
+TEST(the_last_mentioned_uris_are_kept)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_ARENA struct arena a = { 0 };
+    char uri[32];
+
+    for (int i = 0; i < CATALOG_SEEN_MAX; i++) {
+        snprintf(uri, sizeof uri, "x:%d", i);
+        catalog_note_uri(c, "s", span_of(uri));
+    }
+    CHECK(catalog_route(c, &all, SPAN("x:0"), &a).server);
+    catalog_note_uri(c, "s", SPAN("x:0")); /* mentioned again: the youngest */
+    catalog_note_uri(c, "s", SPAN("x:new"));
+    CHECK(catalog_route(c, &all, SPAN("x:0"), &a).server);
+    CHECK(!catalog_route(c, &all, SPAN("x:1"), &a).server);
+    CHECK(catalog_route(c, &all, SPAN("x:2"), &a).server);
+    for (int i = 0; i < 10 * CATALOG_SEEN_MAX; i++) {
+        snprintf(uri, sizeof uri, "y:%d", i);
+        catalog_note_uri(c, "s", span_of(uri));
+    }
+    CHECK(!catalog_route(c, &all, SPAN("x:0"), &a).server);
+    CHECK(catalog_route(c, &all, span_of(uri), &a).server);
+}
+
+TEST(a_uri_too_long_to_be_kept_goes_out_in_the_long_form)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf uri = { 0 };
+    struct span out;
+
+    kit_set(c, "s", LIST_RESOURCES, "[]");
+    buf_str(&uri, "x:");
+    while (uri.n < CATALOG_NAME_MAX)
+        buf_byte(&uri, 'y');
+    catalog_note_uri(c, "s", buf_span(&uri));
+    CHECK(span_eq(catalog_out_uri(c, &all, "s", buf_span(&uri), &a), buf_span(&uri)));
+    CHECK(catalog_route(c, &all, buf_span(&uri), &a).server);
+    buf_byte(&uri, 'y');
+    catalog_note_uri(c, "s", buf_span(&uri));
+    CHECK(!catalog_route(c, &all, buf_span(&uri), &a).server);
+    out = catalog_out_uri(c, &all, "s", buf_span(&uri), &a);
+    CHECK(span_starts(out, "patchbay://s/x:yyy"));
+    CHECK_STR(catalog_route(c, &all, out, &a).server, "s");
+    CHECK(span_eq(catalog_route(c, &all, out, &a).uri, buf_span(&uri)));
+}
+
+TEST(as_many_rendered_lists_are_kept_as_the_bound_says)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    struct blob *held[CATALOG_RENDERS_MAX + 1], *again;
+
+    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"}]");
+    for (unsigned i = 0; i < CATALOG_RENDERS_MAX; i++)
+        held[i] = catalog_render(c, &(struct scope){ .builtins = i }, LIST_TOOLS);
+    for (unsigned i = 0; i < CATALOG_RENDERS_MAX; i++) {
+        again = catalog_render(c, &(struct scope){ .builtins = i }, LIST_TOOLS);
+        CHECK(again == held[i]);
+        blob_unref(again);
+    }
+    /* one more takes the place of the one that was unused for longest */
+    held[CATALOG_RENDERS_MAX] =
+        catalog_render(c, &(struct scope){ .builtins = CATALOG_RENDERS_MAX }, LIST_TOOLS);
+    again = catalog_render(c, &(struct scope){ .builtins = 1 }, LIST_TOOLS);
+    CHECK(again == held[1]);
+    blob_unref(again);
+    again = catalog_render(c, &(struct scope){ .builtins = 0 }, LIST_TOOLS);
+    CHECK(again != held[0]);
+    blob_unref(again);
+    for (unsigned i = 0; i <= CATALOG_RENDERS_MAX; i++) {
+        CHECK_STR(held[i]->p, "[{\"name\":\"s__t\"}]");
+        blob_unref(held[i]);
+    }
+}
+
+TEST(a_miss_offers_at_most_so_many_names_the_nearest_first)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    struct scope one = { .server = "s" };
+    struct pb_error err;
+
+    kit_set(c, "s", LIST_TOOLS,
+            "[{\"name\":\"reader1\"},{\"name\":\"reader2\"},{\"name\":\"read\"},{\"name\":"
+            "\"reader3\"},{\"name\":\"readers\"}]");
+    CHECK(!catalog_find(c, &one, LIST_TOOLS, SPAN("reade"), &err));
+    CHECK_STR(err.msg, "there is no tool 'reade'; did you mean 'read', 'reader1' or 'reader2'?");
+    _Static_assert(CATALOG_LIKE_MAX == 3, "as the text says");
+}
