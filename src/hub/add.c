@@ -108,7 +108,7 @@ static int refuse_name(const char *name, struct pb_error *err)
 /* A word that says nothing of how it is to be run. */
 static int refuse_word(const char *word, struct pb_error *err)
 {
-    char shown[64];
+    char shown[33];
 
     snprintf(shown, sizeof shown, "%s", word);
     text_make_printable(shown);

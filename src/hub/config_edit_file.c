@@ -89,7 +89,7 @@ static int take_lock(struct edit_file *f, const char *dir, struct pb_error *err)
     for (int waited = 0; flock(f->lock, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             break; /* a file system without locks: replacing is atomic all the same */
-        if (waited >= CONFIG_LOCK_MS)
+        if (waited >= f->lock_ms)
             return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
                         dir);
         poll(NULL, 0, LOCK_STEP_MS);

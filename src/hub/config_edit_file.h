@@ -6,14 +6,15 @@
 struct edit_file {
     char *path;   /* what is replaced: where symbolic links lead to */
     int lock;     /* the directory; -1: none */
+    int lock_ms;  /* how long others may take to give it back */
     bool existed; /* with this mode and owner: */
     unsigned mode, uid, gid;
 };
 
 #define AUTO_EDIT_FILE __attribute__((cleanup(edit_file_done)))
-#define EDIT_FILE_INIT \
-    {                  \
-        .lock = -1     \
+#define EDIT_FILE_INIT                        \
+    {                                         \
+        .lock = -1, .lock_ms = CONFIG_LOCK_MS \
     }
 void edit_file_done(struct edit_file *f);
 

@@ -1,0 +1,370 @@
+/* What people type to add a server, read as they mean it. */
+#include "hub/add.h"
+#include "tap.h"
+
+enum { WORDS = 12 };
+
+static struct spec *added(const struct add_request *r)
+{
+    struct spec *s = NULL;
+    struct pb_error err;
+
+    if (add_parse(&s, r, &err) < 0)
+        TAP_FAIL("refused: %s", err.msg);
+    return s;
+}
+
+static const char *refused(const struct add_request *r)
+{
+    static struct pb_error err;
+    struct spec *s = NULL;
+
+    CHECK(add_parse(&s, r, &err) < 0);
+    CHECK(s == NULL);
+    return err.msg;
+}
+
+/* The command line in brackets, word by word, or the URL. */
+static const char *reach(const struct spec *s)
+{
+    static struct buf out;
+
+    out.n = 0;
+    if (s->url)
+        buf_printf(&out, "%s %s%s", spec_transport_name(s->transport), s->url,
+                   s->guess_sse ? " or sse" : "");
+    else {
+        buf_printf(&out, "[%s]", s->command);
+        for (const char *const *a = s->args; *a; a++)
+            buf_printf(&out, "[%s]", *a);
+    }
+    return buf_cstr(&out);
+}
+
+/* S1-73 */
+TEST(an_npx_line_is_an_npm_package_with_its_hint)
+{
+    AUTO(spec) struct spec *s = NULL;
+    struct pb_error err;
+
+    CHECK_INT(add_parse_text(&s, "npx -y @github/mcp-server", &err), 0);
+    CHECK_INT(s->package, SPEC_PACKAGE_NPM);
+    CHECK_STR(s->package_id, "@github/mcp-server");
+    CHECK_STR(s->runtime_hint, "npx");
+    CHECK_STR(reach(s), "[npx][-y][@github/mcp-server]");
+    CHECK_INT(s->source, SPEC_SOURCE_MANUAL);
+    CHECK_STR(s->source_name, "npx -y @github/mcp-server");
+}
+
+/* S1-74 */
+TEST(a_docker_line_is_an_image_that_is_run_so_that_it_can_serve)
+{
+    AUTO(spec) struct spec *s = NULL;
+    struct pb_error err;
+
+    CHECK_INT(add_parse_text(&s, "docker run ghcr.io/owner/server", &err), 0);
+    CHECK_INT(s->package, SPEC_PACKAGE_DOCKER);
+    CHECK_STR(s->package_id, "ghcr.io/owner/server");
+    CHECK(s->runtime_hint == NULL);
+    CHECK_STR(reach(s), "[docker][run][-i][--rm][ghcr.io/owner/server]");
+}
+
+/* S1-75 */
+TEST(a_url_is_an_http_server)
+{
+    AUTO(spec) struct spec *s = NULL;
+    struct pb_error err;
+
+    CHECK_INT(add_parse_text(&s, "https://server.smithery.ai/mcp", &err), 0);
+    CHECK_INT(s->package, SPEC_PACKAGE_HTTP);
+    CHECK_INT(s->transport, SPEC_HTTP);
+    CHECK_STR(s->url, "https://server.smithery.ai/mcp");
+    CHECK_STR(s->package_id, "https://server.smithery.ai/mcp");
+}
+
+/* S1-76 */
+TEST(a_word_that_says_nothing_is_refused_with_what_would_be_right)
+{
+    struct spec *s = NULL;
+    struct pb_error err;
+
+    CHECK_INT(add_parse_text(&s, "invalid", &err), -PB_E_INVALID);
+    CHECK(s == NULL);
+    CHECK_HAS(err.msg, "'invalid' alone does not say what to run: 'npx -y invalid'");
+}
+
+/* S1-84 */
+TEST(without_a_name_the_server_names_itself)
+{
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        { "npx -y @github/mcp-server", "github-mcp-server" },
+        { "@github/mcp-server", "github-mcp-server" },
+        { "npx -y @github/mcp-server@1.2.3 --read-only", "github-mcp-server" },
+        { "npx -y -p @acme/tools acme-mcp", "acme-tools" },
+        { "npx --package=@acme/tools acme-mcp", "acme-tools" },
+        { "bunx firecrawl-mcp", "firecrawl-mcp" },
+        { "uvx mcp-server-git --repository /x", "mcp-server-git" },
+        { "uvx --from git+https://x/y mcp-thing", "mcp-thing" },
+        { "uvx 'mcp-server-fetch[extra]==1.0'", "mcp-server-fetch" },
+        { "docker run ghcr.io/owner/server", "owner-server" },
+        { "docker run -e A -v /x:/y localhost:5000/mcp/time:1.2", "mcp-time" },
+        { "docker run mcp/time@sha256:0123", "mcp-time" },
+        { "node /home/me/weather/build/index.js", "weather" },
+        { "python -m my_pkg.server", "my_pkg" },
+        { "python3 tools/notes.py", "notes" },
+        { "/usr/local/bin/my-server --stdio", "my-server" },
+        { "./run", "run" },
+        { "https://mcp.linear.app/mcp", "linear" },
+        { "https://server.smithery.ai/mcp", "smithery" },
+        { "https://server.smithery.ai/@owner/tool/mcp?api_key=1", "owner-tool" },
+        { "https://app.corridor.dev/api/mcp", "corridor" },
+        { "https://mcp.example.co.uk/", "example" },
+        { "https://weather.fly.dev/sse", "weather" },
+        { "http://localhost:3000/mcp", "localhost" },
+        { "http://127.0.0.1:3000/mcp", "127-0-0-1" },
+        { "https://user:pw@mcp.example.com", "example" },
+        { "https://mcp.dev", "mcp-dev" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct spec *s = NULL;
+        struct pb_error err;
+
+        if (add_parse_text(&s, cases[i].text, &err) < 0)
+            TAP_FAIL("%s: %s", cases[i].text, err.msg);
+        CHECK_STR(s->name, cases[i].name);
+        spec_unref(s);
+    }
+}
+
+TEST(names_and_commands_are_told_apart_as_claude_does)
+{
+    static const struct {
+        const char *words[WORDS], *command[WORDS], *name, *reach;
+    } cases[] = {
+        { { "fs" }, { "npx", "-y", "@x/fs", "/tmp" }, "fs", "[npx][-y][@x/fs][/tmp]" },
+        { { "fs", "npx", "-y", "@x/fs" }, { NULL }, "fs", "[npx][-y][@x/fs]" },
+        { { "fs", "npx" }, { "-y", "@x/fs" }, "fs", "[npx][-y][@x/fs]" },
+        { { NULL }, { "fs", "echo", "hello" }, "fs", "[echo][hello]" },
+        { { NULL }, { "npx", "@x/fs" }, "x-fs", "[npx][-y][@x/fs]" },
+        { { "npx" }, { "npx", "-y", "@x/fs" }, "npx", "[npx][-y][@x/fs]" },
+        { { "npx", "@x/fs", "/tmp" }, { NULL }, "x-fs", "[npx][-y][@x/fs][/tmp]" },
+        { { "npx", "--yes", "@x/fs" }, { NULL }, "x-fs", "[npx][--yes][@x/fs]" },
+        { { "uvx", "mcp-git" }, { NULL }, "mcp-git", "[uvx][mcp-git]" },
+        { { "node", "server.js" }, { NULL }, "server", "[node][server.js]" },
+        { { "@x/fs", "/tmp" }, { NULL }, "x-fs", "[npx][-y][@x/fs][/tmp]" },
+        { { "./srv", "--fast" }, { NULL }, "srv", "[./srv][--fast]" },
+        { { "fs", "npx -y '@x/fs' \"a b\"" }, { NULL }, "fs", "[npx][-y][@x/fs][a b]" },
+        { { "docker", "run", "-it", "--rm", "img" },
+          { NULL },
+          "img",
+          "[docker][run][-it][--rm][img]" },
+        { { "a", "docker", "run", "img" }, { NULL }, "a", "[docker][run][img]" },
+        { { "linear", "https://mcp.linear.app/mcp" },
+          { NULL },
+          "linear",
+          "http https://mcp.linear.app/mcp or sse" },
+        { { "node", "https://h/mcp" }, { NULL }, "node", "http https://h/mcp or sse" },
+        { { "u" }, { "https://h/mcp" }, "u", "http https://h/mcp or sse" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct add_request r = { .words = cases[i].words,
+                                 .command = cases[i].command[0] ? cases[i].command : NULL };
+        AUTO(spec) struct spec *s = added(&r);
+
+        CHECK_STR(s->name, cases[i].name);
+        CHECK_STR(reach(s), cases[i].reach);
+    }
+}
+
+TEST(options_reach_the_spec)
+{
+    struct add_request r = {
+        .words = (const char *const[]){ "npx", "@x/fs", NULL },
+        .name = "mine",
+        .transport = "stdio",
+        .env = (const char *const[]){ "A=1", "B=x=y", NULL },
+        .cwd = "/srv",
+        .lazy = true,
+    };
+    AUTO(spec) struct spec *s = added(&r);
+
+    CHECK_STR(s->name, "mine");
+    CHECK_STR(s->env[0], "A=1");
+    CHECK_STR(s->env[1], "B=x=y");
+    CHECK(s->env[2] == NULL);
+    CHECK_STR(s->cwd, "/srv");
+    CHECK_INT(s->start, SPEC_LAZY);
+    CHECK(s->enabled);
+}
+
+TEST(headers_get_one_spelling_and_transports_are_taken_as_said)
+{
+    struct add_request r = {
+        .words = (const char *const[]){ "a", "https://h/mcp", NULL },
+        .transport = "http",
+        .headers = (const char *const[]){ "X-Key:abc", "Authorization:  Bearer t ", NULL },
+    };
+    AUTO(spec) struct spec *s = added(&r);
+    AUTO(spec) struct spec *old = NULL;
+
+    CHECK_STR(s->headers[0], "X-Key: abc");
+    CHECK_STR(s->headers[1], "Authorization: Bearer t");
+    CHECK(!s->guess_sse);
+    r.transport = "sse";
+    old = added(&r);
+    CHECK_STR(reach(old), "sse https://h/mcp");
+}
+
+TEST(a_container_is_told_each_variable)
+{
+    struct add_request r = {
+        .words = (const char *const[]){ "docker run img arg", NULL },
+        .env = (const char *const[]){ "TOKEN=t", "B=2", NULL },
+    };
+    AUTO(spec) struct spec *s = added(&r);
+
+    CHECK_STR(reach(s), "[docker][run][-i][--rm][-e][TOKEN][-e][B][img][arg]");
+    CHECK_STR(s->env[0], "TOKEN=t");
+}
+
+TEST(the_kind_of_login_is_seen_from_names)
+{
+    static const struct {
+        const char *env[4], *header;
+        enum spec_auth auth;
+    } cases[] = {
+        { { "GITHUB_TOKEN=x" }, NULL, SPEC_AUTH_API_KEY },
+        { { "OPENAI_API_KEY=x" }, NULL, SPEC_AUTH_API_KEY },
+        { { "DB_PASSWORD=x" }, NULL, SPEC_AUTH_API_KEY },
+        { { "GITHUB_PAT=x" }, NULL, SPEC_AUTH_API_KEY },
+        { { "CLIENT_ID=a", "CLIENT_SECRET=b" }, NULL, SPEC_AUTH_OAUTH },
+        { { "LOG_LEVEL=x", "KEYBOARD=de", "PATTERN=a" }, NULL, SPEC_AUTH_NONE },
+        { { NULL }, "Authorization: Bearer x", SPEC_AUTH_API_KEY },
+        { { NULL }, "x-api-key: x", SPEC_AUTH_API_KEY },
+        { { NULL }, "X-Region: eu", SPEC_AUTH_NONE },
+    };
+    AUTO(spec) struct spec *docker = NULL;
+    struct pb_error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *headers[] = { cases[i].header, NULL };
+        const char *const words[] = { "a", cases[i].header ? "https://h/" : "cmd", NULL };
+        struct add_request r = { .words = words, .env = cases[i].env, .headers = headers };
+        AUTO(spec) struct spec *s = added(&r);
+
+        CHECK_INT(s->auth, cases[i].auth);
+    }
+    CHECK_INT(add_parse_text(&docker, "docker run -e API_TOKEN img", &err), 0);
+    CHECK_INT(docker->auth, SPEC_AUTH_API_KEY);
+}
+
+TEST(nonsense_is_refused_with_a_reason)
+{
+    static const char *const env[] = { "A=1", NULL }, *const no_value[] = { "sk-123456", NULL },
+                             *const bad_env[] = { "1A=x", NULL },
+                             *const header[] = { "A: b", NULL },
+                             *const bad_header[] = { "nothing", NULL },
+                             *const split[] = { "A: b\r\nC: d", NULL };
+    static const struct {
+        struct add_request r;
+        const char *words[4], *says;
+    } cases[] = {
+        { { 0 }, { NULL }, "what is to be added? NAME -- COMMAND, NAME URL" },
+        { { 0 }, { "  " }, "what is to be added?" },
+        { { 0 }, { "npx" }, "'npx' is told to run nothing: name a package" },
+        { { 0 }, { "npx -y" }, "'npx' is told to run nothing" },
+        { { 0 }, { "docker ps" }, "'docker' must be followed by 'run' and an image" },
+        { { 0 }, { "docker run -i" }, "name an image, as in 'docker run mcp/time'" },
+        { { 0 }, { "mcp.linear.app/mcp" }, "'https://mcp.linear.app/mcp' would be a URL" },
+        { { 0 }, { "npx 'x" }, "a quote is not closed" },
+        { { 0 }, { "ftp://h/x" }, "a URL begins with http:// or https://" },
+        { { 0 }, { "https:///mcp" }, "the URL names no host" },
+        { { 0 }, { "https://:80/" }, "the URL names no host" },
+        { { 0 }, { "https://h/a\tb", "x" }, "nothing may follow a URL but options; 'x' does" },
+        { { 0 }, { "a", "https://h/a b" }, "no spaces" },
+        { { 0 }, { "a", "https://h/", "b" }, "nothing may follow a URL" },
+        { { 0 }, { "My Server!", "cmd" }, "; 'my-server' would be one" },
+        { { 0 }, { "K=secret", "cmd" }, "'K=…' is no name: each variable has its own -e" },
+        { { .name = "a b" }, { "https://h/" }, "; 'a-b' would be one" },
+        { { 0 }, { "a", "" }, "the command is empty" },
+        { { .transport = "http" }, { "a", "npx", "b" }, "transport 'http' needs a URL" },
+        { { .transport = "stdio" }, { "a", "https://h/" }, "'stdio' is for commands" },
+        { { .transport = "tcp" }, { "a", "b" }, "--transport is 'stdio', 'sse' or 'http'" },
+        { { .env = env }, { "a", "https://h/" }, "-e is for commands" },
+        { { .cwd = "/" }, { "a", "https://h/" }, "--cwd is for commands" },
+        { { .headers = header }, { "a", "b" }, "-H is for URLs" },
+        { { .env = no_value }, { "a", "b" }, "-e takes NAME=value, and a word has no '='" },
+        { { .env = bad_env }, { "a", "b" }, "a name has only letters" },
+        { { .headers = bad_header }, { "a", "https://h/" }, "-H takes \"Name: value\"" },
+        { { .headers = split }, { "a", "https://h/" }, "holds a control character" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct add_request r = cases[i].r;
+
+        r.words = cases[i].words;
+        CHECK_HAS(refused(&r), cases[i].says);
+    }
+}
+
+TEST(what_may_be_a_secret_is_not_repeated)
+{
+    struct add_request r = {
+        .words = (const char *const[]){ "a", "b", NULL },
+        .env = (const char *const[]){ "sk-123456", NULL },
+    };
+
+    CHECK(strstr(refused(&r), "sk-") == NULL);
+    r.words = (const char *const[]){ "KEY=sk-123456", "b", NULL };
+    r.env = NULL;
+    CHECK(strstr(refused(&r), "sk-") == NULL);
+}
+
+TEST(a_command_has_a_bounded_number_of_words)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct spec *s = NULL;
+    struct pb_error err;
+
+    buf_str(&text, "./a");
+    for (int i = 1; i < SPEC_WORDS_MAX; i++)
+        buf_str(&text, " w");
+    CHECK_INT(add_parse_text(&s, buf_cstr(&text), &err), 0);
+    spec_unref(s);
+    buf_str(&text, " w");
+    CHECK_INT(add_parse_text(&s, buf_cstr(&text), &err), -PB_E_LIMIT);
+    for (int i = 0; i < 10 * SPEC_WORDS_MAX; i++)
+        buf_str(&text, " w");
+    CHECK_INT(add_parse_text(&s, buf_cstr(&text), &err), -PB_E_LIMIT);
+}
+
+TEST(options_end_where_the_command_begins)
+{
+    static const struct {
+        const char *words[3], *rest[4];
+        bool named, begins;
+    } cases[] = {
+        { { "fs" }, { "-e", "A=1" }, false, false },
+        { { "fs", "npx" }, { "-y", "x" }, false, true },
+        { { "fs", "npx" }, { "--", "-y" }, false, false },
+        { { "fs", "https://h/" }, { "-H", "A: b" }, false, false },
+        { { "npx" }, { "-y", "x" }, false, true },
+        { { "npx" }, { "-e", "A=1", "--" }, false, false },
+        { { "npx" }, { NULL }, false, false },
+        { { "node" }, { "https://h/" }, false, false },
+        { { "npx -y x" }, { "-e", "A=1" }, false, false },
+        { { "@x/fs" }, { "--flag" }, false, true },
+        { { "./srv" }, { "--flag" }, false, true },
+        { { "srv" }, { "--flag" }, true, true },
+        { { "https://h/" }, { "-H", "A: b" }, true, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        CHECK_INT(add_begins_command(cases[i].words, cases[i].words[1] ? 2 : 1, cases[i].named,
+                                     cases[i].rest),
+                  cases[i].begins);
+}
