@@ -7,7 +7,7 @@ static const struct {
     int code;         /* when the client cannot be asked that */
     const char *text;
 } kinds[] = {
-    [ASK_FORM]        = { "elicitation/create",     RPC_METHOD_NOT_FOUND, "The client cannot be asked: it does not support elicitation" },
+    [ASK_FORM]        = { "elicitation/create",     RPC_METHOD_NOT_FOUND, "The client does not support elicitation" },
     [ASK_URL]         = { "elicitation/create",     RPC_INVALID_PARAMS,   "The client does not support elicitation in URL mode" },
     [ASK_MODEL]       = { "sampling/createMessage", RPC_METHOD_NOT_FOUND, "The client does not support sampling" },
     [ASK_MODEL_TOOLS] = { "sampling/createMessage", RPC_INVALID_PARAMS,   "The client does not support tools in sampling" },

@@ -1,0 +1,779 @@
+#include "relay_kit.h"
+
+static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };
+static const enum pb_era server_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
+
+static const char *era_name(enum era e) { return e == ERA_LEGACY ? "legacy" : "modern"; }
+
+/* ---- plain calls -------------------------------------------------------------------------- */
+
+TEST(results_and_arguments_pass_as_the_bytes_they_were)
+{
+    static const char odd[] =
+        "{\"content\" : [ {\"text\":\"\\u0041\\ud800\", \"type\":\"text\",\"n\":1.0,"
+        "\"big\":12345678901234567890} ],\"unknown\":{\"k\":1e400}}";
+
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+            struct kit k;
+            struct down d;
+
+            kit_open(&k);
+            kit_tool(&k, "alpha", server_eras[s], "odd", FAKE_RAW)->text = odd;
+            down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+            down_call(&d, 7, "alpha__odd", "\"arguments\":{\"b\" : 1.0,\"a\":\"\\u0041\"},");
+            CHECK_HAS(down_next(&d), odd + 1);
+            CHECK_HAS(down_last(&d), "\"id\":7");
+            CHECK_STR(k.fakes.servers[0]->last_args, "{\"b\" : 1.0,\"a\":\"\\u0041\"}");
+            if (client_eras[c] == ERA_MODERN)
+                CHECK_HAS(down_last(&d), "\"resultType\":\"complete\"");
+            down_close(&d);
+            kit_close(&k);
+        }
+}
+
+TEST(what_a_server_is_told_about_the_client_is_what_it_can_be_asked_through_us)
+{
+    static const struct {
+        enum era era;
+        const char *caps, *told;
+    } rows[] = {
+        { ERA_MODERN, ASKS_ALL,
+          "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},\"roots\":{},"
+          "\"extensions\":{}}" },
+        { ERA_MODERN, "{}", "{}" },
+        { ERA_MODERN, "{\"extensions\":{\"a/b\":{\"c\":1.0},\"" EXT_TASKS "\":{}}}",
+          "{\"extensions\":{\"a/b\":{\"c\":1.0}}}" },
+        { ERA_LEGACY, "{\"roots\":{\"listChanged\":true},\"tasks\":{\"list\":{}},\"sampling\":{}}",
+          "{\"roots\":{\"listChanged\":true},\"sampling\":{}}" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kit k;
+        struct down d;
+        struct fake_server *f;
+
+        kit_open(&k);
+        kit_tool(&k, "alpha", PB_ERA_MODERN, "hang", FAKE_HANG);
+        f = k.fakes.servers[0];
+        down_open(&d, &k, PEER_STDIO, rows[i].era, rows[i].caps);
+        down_call(&d, 1, "alpha__hang", "");
+        FAKES_UNTIL(&k.fakes, f->n_held == 1);
+        CHECK_SPAN(fake_held(f, 0)->env.client_caps, rows[i].told);
+        fake_release(f, 0, "ok");
+        down_next(&d);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+TEST(progress_reaches_only_its_own_call)
+{
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+            struct kit k;
+            struct down a, b;
+            struct fake_server *f;
+
+            kit_open(&k);
+            kit_tool(&k, "alpha", server_eras[s], "hang", FAKE_HANG);
+            f = k.fakes.servers[0];
+            down_open(&a, &k, PEER_STDIO, client_eras[c], "{}");
+            down_open(&b, &k, PEER_STDIO, client_eras[c], "{}");
+            down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
+                         "\"progressToken\":\"tok\\u0041\",\"" META_LOG_LEVEL "\":\"info\",");
+            down_request(&b, 1, "tools/call", "\"name\":\"alpha__hang\",", "\"progressToken\":3,");
+            FAKES_UNTIL(&k.fakes, f->n_held == 2);
+
+            request_progress(fake_held(f, 0), 0.1, 3, "one");
+            CHECK_STR(down_next(&a),
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                      "\"progressToken\":\"tok\\u0041\",\"progress\":0.1,\"total\":3,"
+                      "\"message\":\"one\"}}");
+            request_progress(fake_held(f, 1), 5, 0, NULL);
+            CHECK_STR(down_next(&b),
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                      "\"progressToken\":3,\"progress\":5}}");
+            CHECK_INT(b.n, 1);
+            fake_release(f, 0, "A");
+            fake_release(f, 0, "B");
+            CHECK_HAS(down_next(&a), "\"text\":\"A\"");
+            FAKES_UNTIL(&k.fakes, b.n == 2);
+            CHECK_HAS(down_last(&b), "\"text\":\"B\"");
+            down_close(&a);
+            down_close(&b);
+            kit_close(&k);
+        }
+}
+
+TEST(log_messages_reach_the_client_whose_call_they_belong_to)
+{
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+            struct kit k;
+            struct down a, b, quiet;
+            struct fake_server *f[2];
+
+            kit_open(&k);
+            kit_tool(&k, "alpha", server_eras[s], "hang", FAKE_HANG);
+            kit_tool(&k, "beta", server_eras[s], "hang", FAKE_HANG);
+            f[0] = k.fakes.servers[0];
+            f[1] = k.fakes.servers[1];
+            down_open(&a, &k, PEER_STDIO, client_eras[c], "{}");
+            down_open(&b, &k, PEER_STDIO, client_eras[c], "{}");
+            down_open(&quiet, &k, PEER_STDIO, ERA_MODERN, "{}"); /* asks for no messages */
+            down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
+                         "\"" META_LOG_LEVEL "\":\"warning\",");
+            down_request(&b, 1, "tools/call", "\"name\":\"beta__hang\",",
+                         "\"" META_LOG_LEVEL "\":\"info\",");
+            down_request(&quiet, 1, "tools/call", "\"name\":\"beta__hang\",", "");
+            FAKES_UNTIL(&k.fakes, f[0]->n_held == 1 && f[1]->n_held == 2);
+            request_log(fake_held(f[0], 0), PB_LOG_DEBUG, "l", SPAN("0"));
+            request_log(fake_held(f[0], 0), PB_LOG_ERROR, "l", SPAN("{\"v\":1.0}"));
+            CHECK_STR(down_next(&a),
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
+                      "\"level\":\"error\",\"logger\":\"l\",\"data\":{\"v\":1.0}}}");
+            fakes_settle(&k.fakes);
+            CHECK_INT(a.n, 1);
+            CHECK_INT(b.n, 0);
+            CHECK_INT(quiet.n, 0);
+            down_close(&a);
+            down_close(&b);
+            down_close(&quiet);
+            FAKES_UNTIL(&k.fakes, f[0]->n_held + f[1]->n_held == 0);
+            kit_close(&k);
+        }
+}
+
+static void odd_progress(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    static const char *const rest[] = { ",\"progress\":1.50,\"total\":1e2,\"extra\":[1.0]}",
+                                        ",\"progress\":1.5}", ",\"progress\":1.4}",
+                                        ",\"progress\":\"x\"}", ",\"progress\":2}" };
+
+    (void)f, (void)t;
+    for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+        AUTO_BUF struct buf b = { 0 };
+
+        buf_str(&b, "{\"progressToken\":");
+        buf_add_span(&b, r->env.progress_token);
+        buf_str(&b, rest[i]);
+        request_notify(r, "notifications/progress", buf_span(&b));
+    }
+    fake_reply_text(r, SPAN("done"));
+}
+
+TEST(progress_keeps_its_numbers_and_must_rise)
+{
+    struct kit k;
+    struct down d;
+
+    kit_open(&k);
+    kit_tool(&k, "alpha", PB_ERA_LEGACY, "odd", FAKE_RUN)->run = odd_progress;
+    down_open(&d, &k, PEER_STDIO, ERA_MODERN, "{}");
+    down_request(&d, 1, "tools/call", "\"name\":\"alpha__odd\",", "\"progressToken\":9,");
+    FAKES_UNTIL(&k.fakes, d.n == 3);
+    CHECK_HAS(d.sent[0], "{\"progressToken\":9,\"progress\":1.50,\"total\":1e2,\"extra\":[1.0]}}");
+    CHECK_HAS(d.sent[1], "{\"progressToken\":9,\"progress\":2}}");
+    CHECK_HAS(d.sent[2], "done");
+    down_close(&d);
+    kit_close(&k);
+}
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+static void raw_error(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    struct span text = span_of(t->text);
+
+    (void)f;
+    request_pass_error(r, t->code, &text, 1);
+}
+
+TEST(errors_of_a_server_pass_with_code_message_and_data_as_they_were)
+{
+    static const char *const errors[] = {
+        "{\"code\":-32000,\"message\":\"m\\u0041\",\"data\":{\"n\" : 1.0}}",
+        "{\"data\":[1,2],\"message\":\"\",\"code\" : 42}",
+        "{\"code\":-32602,\"message\":\"Unknown tool\"}",
+        "{\"code\":-32601,\"message\":\"no\"}",
+        "{\"code\":-32021,\"message\":\"c\",\"data\":{\"requiredCapabilities\":{}}}",
+    };
+
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+            for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+                struct kit k;
+                struct down d;
+                struct fake_tool *t;
+                char whole[256];
+
+                kit_open(&k);
+                t = kit_tool(&k, "alpha", server_eras[s], "bad", FAKE_RUN);
+                t->run = raw_error;
+                t->text = errors[i];
+                down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+                down_call(&d, 1, "alpha__bad", "");
+                snprintf(whole, sizeof whole, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}",
+                         errors[i]);
+                CHECK_STR(down_next(&d), whole);
+                CHECK_INT(d.status, client_eras[c] == ERA_MODERN && i == 4 ? 400 : 200);
+                down_close(&d);
+                kit_close(&k);
+            }
+}
+
+static bool read_refused(void *ctx, struct request *r)
+{
+    struct fake_server *f = ctx;
+    struct span text = span_of(f->user);
+
+    if (!span_is(r->method, "resources/read"))
+        return fake_handle(ctx, r);
+    request_pass_error(r, 0, &text, 1);
+    return true;
+}
+
+TEST(codes_that_mean_something_else_in_the_other_era_are_translated)
+{
+    static const struct {
+        enum era client;
+        const char *said, *told;
+    } rows[] = {
+        { ERA_MODERN, "{\"code\":-32002,\"message\":\"x\",\"data\":{\"uri\":\"u\"}}",
+          "{\"code\":-32602,\"message\":\"x\",\"data\":{\"uri\":\"u\"}}" },
+        { ERA_LEGACY, "{\"code\":-32002,\"message\":\"x\"}",
+          "{\"code\":-32002,\"message\":\"x\"}" },
+        { ERA_LEGACY, "{\"message\":\"x\",\"code\":-32602,\"data\":{\"uri\":\"u\"}}",
+          "{\"message\":\"x\",\"code\":-32002,\"data\":{\"uri\":\"u\"}}" },
+        { ERA_LEGACY, "{\"code\":-32602,\"message\":\"x\"}",
+          "{\"code\":-32602,\"message\":\"x\"}" },
+        { ERA_MODERN, "{\"code\":-32602,\"message\":\"x\",\"data\":{\"uri\":\"u\"}}",
+          "{\"code\":-32602,\"message\":\"x\",\"data\":{\"uri\":\"u\"}}" },
+        { ERA_MODERN, "{\"code\":-32020,\"message\":\"x\"}",
+          "{\"code\":-32603,\"message\":\"x\"}" },
+        { ERA_LEGACY, "{\"code\":-32022,\"message\":\"x\"}",
+          "{\"code\":-32603,\"message\":\"x\"}" },
+        { ERA_MODERN, "{\"code\":-32042,\"message\":\"x\"}",
+          "{\"code\":-32603,\"message\":\"x\"}" },
+        { ERA_LEGACY, "{\"code\":-32042,\"message\":\"x\"}",
+          "{\"code\":-32042,\"message\":\"x\"}" },
+    };
+    struct provider refusing = fake_provider;
+
+    refusing.handle = read_refused;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kit k;
+        struct down d;
+        struct fake_server *f;
+        char whole[256];
+
+        kit_open(&k);
+        f = fakes_add(&k.fakes, "alpha");
+        server_set_provider(f->server, &refusing, f);
+        f->user = (void *)(uintptr_t)rows[i].said;
+        f->era = PB_ERA_LEGACY;
+        fake_resource(f, "file:///a", "A");
+        kit_connect(&k, f);
+        down_open(&d, &k, PEER_STDIO, rows[i].client, "{}");
+        down_request(&d, 1, "resources/read", "\"uri\":\"file:///a\",", "");
+        snprintf(whole, sizeof whole, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}", rows[i].told);
+        CHECK_STR(down_next(&d), whole);
+        CHECK_INT(d.status, 200);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+TEST(an_error_that_is_none_is_told_in_our_words)
+{
+    struct kit k;
+    struct down d;
+    struct fake_tool *t;
+
+    kit_open(&k);
+    t = kit_tool(&k, "alpha", PB_ERA_LEGACY, "bad", FAKE_RUN);
+    t->run = raw_error;
+    t->text = "{\"code\":\"x\",\"message\":7}";
+    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    down_call(&d, 1, "alpha__bad", "");
+    CHECK_HAS(down_next(&d), "{\\\"error\\\":\\\"call_failed\\\",\\\"message\\\":");
+    CHECK_HAS(down_last(&d), "\"isError\":true");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(a_tool_that_takes_too_long_is_a_result_that_a_model_can_read)
+{
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+        struct kit k;
+        struct down d;
+        struct fake_server *f;
+
+        kit_open(&k);
+        kit_tool(&k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+        f = k.fakes.servers[0];
+        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        down_call(&d, 1, "alpha__hang", "");
+        FAKES_UNTIL(&k.fakes, f->n_held == 1);
+        loop_advance(k.fakes.loop, 29999);
+        CHECK_INT(d.n, 0);
+        loop_advance(k.fakes.loop, 1);
+        FAKES_UNTIL(&k.fakes, d.n == 1);
+        CHECK_HAS(down_last(&d), "\"text\":\"{\\\"error\\\":\\\"call_timeout\\\",\\\"message\\\":"
+                                 "\\\"Tool 'hang' on server 'alpha' timed out after 30s\\\"}\"");
+        CHECK_HAS(down_last(&d), "\"isError\":true");
+        FAKES_UNTIL(&k.fakes, f->cancellations == 1);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+static bool read_hangs(void *ctx, struct request *r)
+{
+    if (!span_is(r->method, "resources/read"))
+        return fake_handle(ctx, r);
+    fake_hold(ctx, NULL, r);
+    return true;
+}
+
+TEST(other_methods_that_take_too_long_are_errors)
+{
+    struct provider hanging = fake_provider;
+    struct kit k;
+    struct down d;
+    struct fake_server *f;
+
+    hanging.handle = read_hangs;
+    kit_open(&k);
+    k.timeout_ms = 1500;
+    f = fakes_add(&k.fakes, "alpha");
+    server_set_provider(f->server, &hanging, f);
+    fake_resource(f, "file:///a", "A");
+    kit_connect(&k, f);
+    down_open(&d, &k, PEER_STDIO, ERA_MODERN, "{}");
+    down_request(&d, 1, "resources/read", "\"uri\":\"file:///a\",", "");
+    FAKES_UNTIL(&k.fakes, f->n_held == 1);
+    loop_advance(k.fakes.loop, 1500);
+    FAKES_UNTIL(&k.fakes, d.n == 1);
+    CHECK_HAS(down_last(&d), "\"error\":{\"code\":-32000,\"message\":\"Resource 'file:///a' on "
+                             "server 'alpha' timed out after 1.5s\",\"data\":{\"error\":"
+                             "\"call_timeout\",");
+    CHECK_HAS(down_last(&d), "\"server\":\"alpha\"");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(a_server_that_dies_fails_its_calls_at_once)
+{
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+        struct kit k;
+        struct down d;
+
+        kit_open(&k);
+        kit_tool(&k, "alpha", PB_ERA_LEGACY, "crash", FAKE_CRASH);
+        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        down_call(&d, 1, "alpha__crash", "");
+        CHECK_HAS(down_next(&d), "{\\\"error\\\":\\\"server_not_connected\\\"");
+        CHECK_HAS(down_last(&d), "\"isError\":true");
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct {
+    const char *method, *params, *answer;
+} kinds[] = {
+    { "elicitation/create", "{\"message\":\"Name?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}", "{\"action\":\"accept\",\"content\":{\"n\":1.0}}" },
+    { "elicitation/create", "{\"mode\":\"form\",\"message\":\"Name?\",\"requestedSchema\":{}}",                    "{\"action\":\"decline\"}" },
+    { "elicitation/create", "{\"mode\":\"form\",\"message\":\"Name?\",\"requestedSchema\":{}}",                    "{\"action\":\"cancel\"}" },
+    { "elicitation/create", "{\"mode\":\"url\",\"message\":\"Go\",\"url\":\"https://a/\",\"elicitationId\":\"e\"}", "{\"action\":\"accept\"}" },
+    { "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1.0}",                                             "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"x\"},\"model\":\"m\"}" },
+    { "sampling/createMessage", "{\"messages\":[],\"maxTokens\":9,\"tools\":[]}",                                  "{\"role\":\"assistant\",\"content\":[],\"model\":\"m\"}" },
+    { "roots/list", "{}",                                                                                          "{\"roots\":[{\"uri\":\"file:///r\"}]}" },
+};
+/* clang-format on */
+
+TEST(questions_reach_the_client_and_answers_the_server_in_every_combination)
+{
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+            for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                struct kit k;
+                struct down d;
+                struct fake_tool *t;
+                struct fake_server *f;
+                char asked[512];
+
+                kit_open(&k);
+                t = kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK);
+                f = k.fakes.servers[0];
+                t->method = kinds[i].method;
+                t->params = kinds[i].params;
+                down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+                CHECK_HAS(down_converse(&d, "alpha__ask", kinds[i].answer), "\"text\":");
+                snprintf(asked, sizeof asked, "%s %s\n", kinds[i].method, kinds[i].params);
+                CHECK_STR(d.asked, asked);
+                if (!strstr(f->last_answer, kinds[i].answer))
+                    TAP_FAIL("%s client, row %zu: the server got %s", era_name(client_eras[c]), i,
+                             f->last_answer);
+                CHECK(!strstr(down_last(&d), "isError"));
+                CHECK_INT(relays_parked(k.relays), 0);
+                down_close(&d);
+                kit_close(&k);
+            }
+}
+
+TEST(legacy_clients_get_an_id_with_a_url_that_a_modern_server_wants_opened)
+{
+    struct kit k;
+    struct down d;
+    struct fake_tool *t;
+
+    kit_open(&k);
+    t = kit_tool(&k, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK);
+    t->params = "{\"mode\":\"url\",\"message\":\"Go\",\"url\":\"https://a/\"}";
+    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    down_converse(&d, "alpha__ask", "{\"action\":\"accept\"}");
+    CHECK_HAS(d.asked, "elicitation/create {\"elicitationId\":\"");
+    CHECK_HAS(d.asked, "\",\"mode\":\"url\",\"message\":\"Go\",\"url\":\"https://a/\"}");
+    down_close(&d);
+    kit_close(&k);
+}
+
+/* Asks `rounds` times, `width` questions each; then answers with all it was told. */
+struct quiz {
+    unsigned rounds, width, told, round;
+    struct fake_server *f;
+    struct fake_tool *t;
+    bool no_state; /* modern: only questions */
+    char states[512];
+};
+
+static void quiz_legacy(struct quiz *q, struct request *r);
+
+static void quiz_end(struct request *r, const char *text)
+{
+    r->cancel = NULL;
+    fake_held_free(r->work);
+    fake_reply_text(r, span_of(text));
+}
+
+static void quiz_told(struct request *r, void *ctx, struct span result, const struct pb_error *err)
+{
+    struct quiz *q = ctx;
+
+    if (err) {
+        quiz_end(r, err->msg);
+        return;
+    }
+    CHECK_SPAN(result, "{\"action\":\"accept\"}");
+    if (++q->told % q->width == 0)
+        quiz_legacy(q, r);
+}
+
+static void quiz_legacy(struct quiz *q, struct request *r)
+{
+    struct pb_error err;
+
+    if (q->round++ == q->rounds) {
+        quiz_end(r, "all told");
+        return;
+    }
+    for (unsigned i = 0; i < q->width; i++)
+        CHECK_INT(request_question(r, "elicitation/create", SPAN("{\"message\":\"m\"}"), quiz_told,
+                                   q, &err),
+                  0);
+}
+
+static void quiz_modern(struct quiz *q, struct request *r)
+{
+    struct json state = json_get(r->params, "requestState");
+    AUTO_BUF struct buf b = { 0 };
+
+    if (q->round > 0) {
+        CHECK_INT(json_len(json_get(r->params, "inputResponses")), q->width);
+        JSON_FOREACH(answer, json_get(r->params, "inputResponses"))
+            CHECK_SPAN(json_text(answer), "{\"action\":\"accept\"}");
+        snprintf(q->states + strlen(q->states), sizeof q->states - strlen(q->states), "%.*s ",
+                 SPAN_ARG(json_text(state)));
+    }
+    if (q->round++ == q->rounds) {
+        fake_reply_text(r, SPAN("all told"));
+        return;
+    }
+    buf_str(&b, "{\"inputRequests\":{");
+    for (unsigned i = 0; i < q->width; i++)
+        buf_printf(&b,
+                   "%s\"k\\u0041%u\":{\"method\":\"elicitation/create\",\"params\":{\"message\":"
+                   "\"m\"}}",
+                   i ? "," : "", i);
+    buf_str(&b, "},");
+    if (!q->no_state)
+        buf_printf(&b, "\"requestState\":\"s\\u0041%u\",", q->round);
+    buf_str(&b, "\"resultType\":\"input_required\"}");
+    request_reply(r, buf_span(&b));
+}
+
+static void quiz_run(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    struct quiz *q = f->user;
+
+    q->f = f;
+    if (r->env.era == ERA_MODERN) {
+        quiz_modern(q, r);
+    } else {
+        fake_hold(f, t, r);
+        quiz_legacy(q, r);
+    }
+}
+
+static void quiz_open(struct kit *k, struct quiz *q, enum pb_era era)
+{
+    kit_open(k);
+    kit_tool(k, "alpha", era, "quiz", FAKE_RUN)->run = quiz_run;
+    k->fakes.servers[0]->user = q;
+}
+
+TEST(several_questions_and_several_rounds_are_no_different)
+{
+    static const struct {
+        unsigned rounds, width;
+        bool no_state;
+    } rows[] = { { 1, 3, false }, { 3, 1, false }, { 8, 2, false }, { 2, 2, true } };
+
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+            for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct quiz q = { .rounds = rows[i].rounds,
+                                  .width = rows[i].width,
+                                  .no_state = rows[i].no_state };
+                struct kit k;
+                struct down d;
+
+                quiz_open(&k, &q, server_eras[s]);
+                down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+                CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), "all told");
+                CHECK_INT(q.round, q.rounds + 1);
+                if (server_eras[s] == PB_ERA_MODERN && !q.no_state)
+                    CHECK(strstr(q.states, "\"s\\u0041" /* its own words came back */) == q.states);
+                if (server_eras[s] == PB_ERA_MODERN && q.no_state)
+                    CHECK(!strstr(q.states, "\""));
+                down_close(&d);
+                kit_close(&k);
+            }
+}
+
+TEST(questions_of_one_turn_are_put_together_for_a_modern_client)
+{
+    struct quiz q = { .rounds = 1, .width = 3 };
+    struct kit k;
+    struct down d;
+
+    quiz_open(&k, &q, PB_ERA_LEGACY);
+    down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    down_call(&d, 1, "alpha__quiz", "");
+    CHECK_HAS(down_next(&d), "\"inputRequests\":{\"q1\":{\"method\":\"elicitation/create\","
+                             "\"params\":{\"message\":\"m\"}},\"q2\":{");
+    CHECK_HAS(down_last(&d), "\"q3\":{");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(a_modern_server_may_ask_a_legacy_client_eight_times)
+{
+    static const struct {
+        unsigned rounds;
+        const char *has;
+    } rows[] = { { RELAY_ROUNDS_MAX, "all told" },
+                 { RELAY_ROUNDS_MAX + 1, "asked for input more than 8 times" },
+                 { 100, "asked for input more than 8 times" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct quiz q = { .rounds = rows[i].rounds, .width = 1 };
+        struct kit k;
+        struct down d;
+
+        quiz_open(&k, &q, PB_ERA_MODERN);
+        down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+        CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), rows[i].has);
+        CHECK_INT(!!strstr(down_last(&d), "\"isError\":true"), i > 0);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+TEST(a_legacy_server_may_ask_a_modern_client_sixteen_times)
+{
+    static const struct {
+        unsigned rounds;
+        const char *has;
+    } rows[] = { { MCP_ASK_ROUNDS_MAX, "all told" },
+                 { MCP_ASK_ROUNDS_MAX + 1, "The client was asked too often" },
+                 { 100, "The client was asked too often" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct quiz q = { .rounds = rows[i].rounds, .width = 1 };
+        struct kit k;
+        struct down d;
+
+        quiz_open(&k, &q, PB_ERA_LEGACY);
+        down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+        CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), rows[i].has);
+        CHECK_INT(relays_parked(k.relays), 0);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+TEST(a_client_that_cannot_be_asked_is_not_asked)
+{
+    static const struct {
+        const char *method, *params, *caps;
+    } rows[] = {
+        { "elicitation/create", "{\"message\":\"m\"}", "{\"roots\":{}}" },
+        { "elicitation/create", "{\"mode\":\"url\",\"message\":\"m\",\"url\":\"u\"}",
+          "{\"elicitation\":{}}" },
+        { "sampling/createMessage", "{\"messages\":[]}", "{\"elicitation\":{}}" },
+        { "sampling/createMessage", "{\"messages\":[],\"tools\":[]}", "{\"sampling\":{}}" },
+        { "roots/list", "{}", "{\"elicitation\":{}}" },
+    };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+        for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+            for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct kit k;
+                struct down d;
+                struct fake_tool *t;
+
+                kit_open(&k);
+                t = kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK);
+                t->method = rows[i].method;
+                t->params = rows[i].params;
+                down_open(&d, &k, PEER_STDIO, client_eras[c], rows[i].caps);
+                down_converse(&d, "alpha__ask", "{}");
+                CHECK_STR(d.asked, "");
+                if (server_eras[s] == PB_ERA_LEGACY) {
+                    CHECK_HAS(k.fakes.servers[0]->last_answer, strcmp(rows[i].method, "roots/list")
+                                                                   ? "refused: -3260"
+                                                                   : "{\"roots\":[]}");
+                } else {
+                    CHECK_HAS(down_last(&d), "The client does not support");
+                    CHECK_HAS(down_last(&d), "\"isError\":true");
+                }
+                down_close(&d);
+                kit_close(&k);
+            }
+}
+
+TEST(a_refusal_of_the_client_is_told_to_the_server)
+{
+    struct kit k;
+    struct down d;
+
+    kit_open(&k);
+    kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    down_call(&d, 1, "alpha__ask", "");
+    down_next(&d);
+    down_answer(&d, "\"error\":{\"code\":-1,\"message\":\"User rejected\"}");
+    CHECK_HAS(down_next(&d), "refused: -1 User rejected");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(a_refusal_of_a_legacy_client_ends_the_call_of_a_modern_server)
+{
+    struct kit k;
+    struct down d;
+
+    kit_open(&k);
+    kit_tool(&k, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    down_call(&d, 1, "alpha__ask", "");
+    down_next(&d);
+    down_answer(&d, "\"error\":{\"code\":-1,\"message\":\"User rejected\"}");
+    FAKES_UNTIL(&k.fakes, d.n == 2);
+    CHECK_HAS(down_last(&d), "did not answer the question 'q': User rejected");
+    CHECK_HAS(down_last(&d), "\"isError\":true");
+    down_close(&d);
+    kit_close(&k);
+}
+
+/* ---- a server that only wants to be asked again ------------------------------------------- */
+
+static void poll_run(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    (void)f;
+    if (t->calls == 1) {
+        request_reply(r, SPAN("{\"resultType\":\"input_required\",\"requestState\":\"p\"}"));
+        return;
+    }
+    CHECK(json_is(json_get(r->params, "inputResponses"), JSON_NONE) ||
+          json_len(json_get(r->params, "inputResponses")) == 0);
+    CHECK(json_str_is(json_get(r->params, "requestState"), "p"));
+    fake_reply_text(r, SPAN("now"));
+}
+
+TEST(a_server_that_only_gives_a_state_is_asked_again)
+{
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+        struct kit k;
+        struct down d;
+        struct fake_tool *t;
+
+        kit_open(&k);
+        t = kit_tool(&k, "alpha", PB_ERA_MODERN, "poll", FAKE_RUN);
+        t->run = poll_run;
+        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        if (client_eras[c] == ERA_MODERN) {
+            CHECK_HAS(down_converse(&d, "alpha__poll", "{}"), "now");
+        } else {
+            down_call(&d, 1, "alpha__poll", "");
+            FAKES_UNTIL(&k.fakes, t->calls == 1);
+            fakes_settle(&k.fakes);
+            CHECK_INT(t->calls, 1);
+            loop_advance(k.fakes.loop, MCP_ROUND_PAUSE_MS);
+            FAKES_UNTIL(&k.fakes, d.n == 1);
+            CHECK_HAS(down_last(&d), "now");
+        }
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+TEST(input_that_makes_no_sense_is_an_error_of_the_server)
+{
+    static const struct {
+        const char *result, *has;
+    } rows[] = {
+        { "{\"resultType\":\"input_required\"}", "wants input but does not say what" },
+        { "{\"resultType\":\"input_required\",\"inputRequests\":{}}",
+          "wants input but does not say what" },
+        { "{\"resultType\":\"input_required\",\"inputRequests\":[]}",
+          "inputRequests is no object" },
+        { "{\"resultType\":\"input_required\",\"requestState\":7}", "requestState is no string" },
+        { "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{\"method\":\"x\"}}}",
+          "nothing that a client can be asked" },
+        { "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":1}}",
+          "nothing that a client can be asked" },
+    };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            struct kit k;
+            struct down d;
+
+            kit_open(&k);
+            kit_tool(&k, "alpha", PB_ERA_MODERN, "bad", FAKE_RAW)->text = rows[i].result;
+            down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+            down_call(&d, 1, "alpha__bad", "");
+            CHECK_HAS(down_next(&d), rows[i].has);
+            CHECK_HAS(down_last(&d), "\"isError\":true");
+            down_close(&d);
+            kit_close(&k);
+        }
+}
