@@ -155,7 +155,7 @@ enum {
     CONFIG_WARNINGS_MAX = 1000,    /* of one load */
     LINK_LOG_MAX = 1000,           /* entries kept per server; S0-52 */
     LINK_LOG_LINE_MAX = 4096,      /* of one entry */
-    LINK_CALLS_MAX = 10000,        /* of one server, without an answer */
+    LINK_CALLS_MAX = 9000,         /* of one server, without an answer; its client takes more */
     LINK_QUEUE_MAX = 10000,        /* calls that wait because of max_calls */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
     CATALOG_ITEMS_MAX = 100000,    /* of one kind */

@@ -199,6 +199,16 @@ static struct span shown(struct span name)
     return span_make(name.p, name.n < MCP_NAME_SHOWN_MAX ? name.n : MCP_NAME_SHOWN_MAX);
 }
 
+/* Without the method, which a client that has ended puts in front of the reason. */
+static const char *reason_of(const struct link_call *c, const struct pb_error *err)
+{
+    size_t n = strlen(c->spec.method);
+
+    return strncmp(err->msg, c->spec.method, n) == 0 && strncmp(err->msg + n, ": ", 2) == 0
+               ? err->msg + n + 2
+               : err->msg;
+}
+
 /* Why a client's request failed, in the words of a link. */
 static void explain(const struct link_call *c, const struct pb_error *from, struct pb_error *to)
 {
@@ -206,7 +216,7 @@ static void explain(const struct link_call *c, const struct pb_error *from, stru
     switch (from->code) {
     case PB_E_CLOSED:
         fault_fail(to, FAULT_NOT_CONNECTED, "Server '%s' is not connected: %s", link_name(c->l),
-                   from->msg);
+                   reason_of(c, from));
         channel_explain(c->ch, to);
         break;
     case PB_E_REMOTE:

@@ -1,0 +1,302 @@
+/* Own processes for callers of a per_client server. */
+#include "link_kit.h"
+
+static void per_client(struct link_kit *k)
+{
+    kit_init(k);
+    k->spec->instance = SPEC_PER_CLIENT;
+    fake_tool(k->f, "text", FAKE_TEXT);
+    fake_tool(k->f, "slow", FAKE_HANG);
+    kit_start(k);
+}
+
+static void call_as(struct link_kit *k, struct fake_reply *a, const char *tool, const char *caller)
+{
+    kit_call_with(k, a, tool, &(struct call_spec){ .caller = caller });
+}
+
+static size_t instances(struct link_kit *k)
+{
+    struct link_facts facts;
+
+    link_facts(k->link, &facts);
+    return facts.instances;
+}
+
+TEST(each_caller_gets_its_own_client_at_its_first_call)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    per_client(&k);
+    CHECK_INT(k.f->connects, 1); /* the shared one, for the lists */
+    call_as(&k, &a, "text", "x");
+    CHECK_STR(k.f->last_caller, "x");
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "mock");
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 2);
+    CHECK_INT(k.f->lists[LIST_TOOLS], 1);
+    call_as(&k, &a, "text", "x"); /* the same again */
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 2);
+    call_as(&k, &a, "text", "y");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 3);
+    CHECK_INT(instances(&k), 2);
+    call_as(&k, &a, "text", ""); /* nobody in particular: the shared one */
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 3);
+    CHECK_STR(fakes_states(&k.fakes, "alpha"), "idle>connecting connecting>connected");
+    kit_done(&k);
+}
+
+TEST(a_shared_server_has_one_client_for_all)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    kit_init(&k);
+    fake_tool(k.f, "text", FAKE_TEXT);
+    kit_start(&k);
+    call_as(&k, &a, "text", "x");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 1);
+    CHECK_INT(instances(&k), 0);
+    kit_done(&k);
+}
+
+TEST(an_instance_ends_when_its_caller_leaves)
+{
+    struct link_kit k;
+    struct fake_reply a, b;
+
+    per_client(&k);
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "slow", "y");
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+    link_caller_left(k.link, "x");
+    CHECK_INT(a.count, 1);
+    CHECK_INT(fault_of(&a.err), FAULT_CANCELLED);
+    CHECK_INT(b.count, 0);
+    FAKES_UNTIL(&k.fakes, k.f->closes == 1);
+    CHECK_INT(instances(&k), 1);
+    link_caller_left(k.link, "x");
+    link_caller_left(k.link, "nobody");
+    CHECK_INT(instances(&k), 1);
+    kit_done(&k);
+    CHECK_INT(b.count, 1);
+}
+
+TEST(an_instance_that_is_not_used_for_long_ends)
+{
+    static const struct {
+        uint64_t idle_ms, want;
+    } cases[] = { { 0, SPEC_IDLE_MS }, { 5000, 5000 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct link_kit k;
+        struct fake_reply a;
+
+        per_client(&k);
+        k.spec->idle_ms = cases[i].idle_ms;
+        call_as(&k, &a, "text", "x");
+        FAKES_UNTIL(&k.fakes, a.count);
+        fake_reply_done(&a);
+        loop_advance(k.fakes.loop, cases[i].want - 1);
+        CHECK_INT(instances(&k), 1);
+        call_as(&k, &a, "text", "x"); /* moves it on */
+        FAKES_UNTIL(&k.fakes, a.count);
+        fake_reply_done(&a);
+        loop_advance(k.fakes.loop, cases[i].want - 1);
+        CHECK_INT(instances(&k), 1);
+        loop_advance(k.fakes.loop, 1);
+        CHECK_INT(instances(&k), 0);
+        CHECK_INT(link_state(k.link), LINK_CONNECTED);
+        kit_done(&k);
+    }
+}
+
+TEST(an_instance_with_a_call_under_way_is_not_idle)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    per_client(&k);
+    k.spec->idle_ms = 1000;
+    call_as(&k, &a, "slow", "x");
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+    loop_advance(k.fakes.loop, 20000);
+    CHECK_INT(instances(&k), 1);
+    CHECK_INT(a.count, 0);
+    kit_done(&k);
+}
+
+TEST(an_instance_that_cannot_be_had_fails_its_calls_and_nothing_else)
+{
+    static const enum fake_connect how[] = { FAKE_CONNECT_FAIL, FAKE_CONNECT_DIE,
+                                             FAKE_CONNECT_HANG };
+    static const char *const want[] = {
+        "Cannot connect to server 'alpha': no more of them",
+        "exited with status 1; stderr: no more of them",
+        "Server 'alpha' is not connected: handshake: no answer within 10s",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(how); i++) {
+        struct link_kit k;
+        struct fake_reply a, b;
+
+        per_client(&k);
+        k.f->connect = how[i];
+        k.f->connect_text = "no more of them";
+        call_as(&k, &a, "text", "x");
+        call_as(&k, &b, "text", "x");
+        loop_advance(k.fakes.loop, 10000);
+        CHECK_INT(a.count, 1);
+        CHECK_INT(b.count, 1);
+        CHECK_HAS(a.err.msg, want[i]);
+        CHECK_INT(instances(&k), 0);
+        CHECK_INT(link_state(k.link), LINK_CONNECTED);
+        kit_done(&k);
+    }
+}
+
+/* Breaks the newest connection only. */
+static void break_last(struct fake_server *f)
+{
+    fake_wire_break(CONTAINER_OF(f->wires.prev, struct fake_wire, link), "the server crashed");
+}
+
+TEST(an_instance_that_dies_takes_only_its_own_calls)
+{
+    struct link_kit k;
+    struct fake_reply a, b;
+
+    per_client(&k);
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "slow", "y");
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+    break_last(k.f);
+    CHECK_INT(a.count, 0);
+    CHECK_INT(b.count, 1);
+    CHECK_INT(fault_of(&b.err), FAULT_NOT_CONNECTED);
+    CHECK_HAS(b.err.msg, "the server crashed");
+    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    CHECK_INT(instances(&k), 1);
+    call_as(&k, &b, "text", "y"); /* gets a new one */
+    FAKES_UNTIL(&k.fakes, b.count);
+    CHECK_HAS(b.result, "mock");
+    fake_reply_done(&b);
+    kit_done(&k);
+}
+
+TEST(disconnecting_ends_all_instances)
+{
+    struct link_kit k;
+    struct fake_reply a, b;
+
+    per_client(&k);
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "slow", "y");
+    link_disconnect(k.link);
+    CHECK_INT(a.count + b.count, 2);
+    CHECK_INT(instances(&k), 0);
+    CHECK(!link_settled(k.link));
+    FAKES_UNTIL(&k.fakes, link_settled(k.link));
+    CHECK_INT(k.f->closes, 3);
+    kit_done(&k);
+}
+
+TEST(max_calls_counts_for_each_instance)
+{
+    struct link_kit k;
+    struct fake_reply a, b, c;
+
+    per_client(&k);
+    k.spec->max_calls = 1;
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "slow", "x");
+    call_as(&k, &c, "slow", "y");
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->n_held, 2);
+    fake_release(k.f, 0, "go on");
+    FAKES_UNTIL(&k.fakes, a.count && k.f->calls == 3);
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+TEST(there_are_only_so_many_instances)
+{
+    struct link_kit k;
+    struct fake_reply a[LINK_INSTANCES_MAX + 1];
+    char caller[16];
+
+    per_client(&k);
+    for (int i = 0; i <= LINK_INSTANCES_MAX; i++) {
+        snprintf(caller, sizeof caller, "c%d", i);
+        call_as(&k, &a[i], "text", caller);
+    }
+    CHECK_INT(instances(&k), LINK_INSTANCES_MAX);
+    CHECK_INT(fault_of(&a[LINK_INSTANCES_MAX].err), FAULT_BUSY);
+    CHECK_STR(a[LINK_INSTANCES_MAX].err.msg,
+              "Server 'alpha' runs 256 own instances of its callers already");
+    for (int i = 0; i < LINK_INSTANCES_MAX; i++) {
+        FAKES_UNTIL(&k.fakes, a[i].count);
+        fake_reply_done(&a[i]);
+    }
+    kit_done(&k);
+}
+
+TEST(questions_of_an_instance_reach_its_caller_though_others_call_too)
+{
+    struct link_kit k;
+    struct fake_reply a, b;
+
+    per_client(&k);
+    k.f->era = PB_ERA_LEGACY;
+    fake_tool(k.f, "sample", FAKE_ASK)->method = "sampling/createMessage";
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "sample", "y");
+    FAKES_UNTIL(&k.fakes, b.count);
+    /* Not "calls of several clients": it is y's, who cannot be asked. */
+    CHECK_STR(k.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
+    fake_reply_done(&b);
+    kit_done(&k);
+}
+
+static struct link_kit *leaver;
+
+static void leave_on_reply(void *ctx, const struct client_reply *reply)
+{
+    (void)ctx, (void)reply;
+    link_caller_left(leaver->link, "x");
+    link_close(TAKE(leaver->link), CALL_SHUTDOWN, kit_gone, leaver);
+}
+
+TEST(a_reply_may_close_the_link_while_an_instance_is_dropped)
+{
+    struct link_kit k;
+    AUTO_BUF struct buf params = { 0 };
+    struct call_spec s = kit_spec(NULL, "slow", &params);
+    struct fake_reply a, b;
+    struct pb_error err;
+
+    per_client(&k);
+    leaver = &k;
+    s.caller = "x";
+    s.reply = leave_on_reply;
+    CHECK_INT(link_call(k.link, &s, NULL, &err), 0);
+    call_as(&k, &a, "slow", "x");
+    call_as(&k, &b, "slow", "y");
+    fakes_settle(&k.fakes);
+    link_caller_left(k.link, "x");
+    CHECK(!k.link);
+    CHECK_INT(a.count, 1);
+    CHECK_INT(b.count, 1);
+    FAKES_UNTIL(&k.fakes, k.gone);
+    kit_done(&k);
+}

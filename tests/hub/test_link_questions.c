@@ -1,0 +1,297 @@
+/* Questions of a server while it works: whom they reach, who may answer, what is refused. */
+#include "link_kit.h"
+
+#define ALL_CAPS "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{},\"roots\":{}}"
+
+/* One caller that can be asked. */
+struct person {
+    struct fake_reply reply;
+    struct link_question *q;
+    char asked[256];
+    int n_asked;
+};
+
+static void on_asked(void *ctx, struct link_question *q, struct span method, struct span params)
+{
+    struct person *p = ctx;
+
+    p->q = q;
+    p->n_asked++;
+    snprintf(p->asked, sizeof p->asked, "%.*s %.*s", SPAN_ARG(method), SPAN_ARG(params));
+}
+
+static void on_answered(void *ctx, const struct client_reply *reply)
+{
+    struct person *p = ctx;
+
+    fake_on_reply(&p->reply, reply);
+}
+
+static uint64_t person_call(struct link_kit *k, struct person *p, const char *tool,
+                            const char *caller, const char *caps)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct call_spec s = kit_spec(NULL, tool, &params);
+    struct pb_error err;
+    uint64_t id;
+
+    *p = (struct person){ 0 };
+    s.caller = caller;
+    s.caps = caps;
+    s.question = caps ? on_asked : NULL;
+    s.reply = on_answered;
+    s.ctx = p;
+    if (link_call(k->link, &s, &id, &err) < 0)
+        TAP_FAIL("%s", err.msg);
+    return id;
+}
+
+static void legacy_kit(struct link_kit *k)
+{
+    kit_init(k);
+    k->f->era = PB_ERA_LEGACY;
+    fake_tool(k->f, "ask", FAKE_ASK)->params = "{\"message\":\"ok?\",\"requestedSchema\":{}}";
+    fake_tool(k->f, "slow", FAKE_HANG);
+    fake_tool(k->f, "sample", FAKE_ASK)->method = "sampling/createMessage";
+    fake_tool(k->f, "roots", FAKE_ASK)->method = "roots/list";
+    kit_start(k);
+}
+
+TEST(the_question_of_the_only_call_goes_to_its_caller_and_the_answer_back)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    CHECK_STR(p.asked, "elicitation/create {\"message\":\"ok?\",\"requestedSchema\":{}}");
+    link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    fake_reply_done(&p.reply);
+
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    link_refuse(p.q, -1, "nobody is here");
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "refused: -1 nobody is here");
+    fake_reply_done(&p.reply);
+    kit_done(&k);
+}
+
+TEST(of_several_calls_of_one_caller_the_newest_is_asked)
+{
+    struct link_kit k;
+    struct person old, new;
+
+    legacy_kit(&k);
+    person_call(&k, &old, "slow", "x", ALL_CAPS);
+    person_call(&k, &new, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, new.n_asked);
+    CHECK_INT(old.n_asked, 0);
+    link_answer(new.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, new.reply.count);
+    fake_reply_done(&new.reply);
+    kit_done(&k);
+}
+
+TEST(with_calls_of_several_callers_nobody_is_asked_and_the_error_says_what_to_do)
+{
+    struct link_kit k;
+    struct person a, b;
+
+    legacy_kit(&k);
+    person_call(&k, &a, "slow", "x", ALL_CAPS);
+    person_call(&k, &b, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, b.reply.count);
+    CHECK_INT(a.n_asked + b.n_asked, 0);
+    CHECK_HAS(k.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
+    CHECK_HAS(k.f->last_answer, "\"instance\": \"per_client\"");
+    fake_reply_done(&b.reply);
+    kit_done(&k);
+}
+
+TEST(what_a_caller_did_not_declare_it_is_not_asked)
+{
+    static const struct {
+        const char *tool, *params, *caps, *answer;
+        int asked;
+    } cases[] = {
+        { "ask", "{}", "{}", "refused: -32601 elicitation/create: the client that made this", 0 },
+        { "ask", "{}", "{\"elicitation\":{}}", "{}", 1 }, /* bare means forms */
+        { "ask", "{\"mode\":\"form\"}", "{\"elicitation\":{\"form\":{}}}", "{}", 1 },
+        { "ask", "{\"mode\":\"url\"}", "{\"elicitation\":{}}", "refused: -32601", 0 },
+        { "ask", "{\"mode\":\"url\"}", "{\"elicitation\":{\"url\":{}}}", "{}", 1 },
+        { "ask", "{}", "{\"elicitation\":{\"url\":{}}}", "refused: -32601", 0 },
+        { "sample", "{}", "{\"elicitation\":{}}", "refused: -32601 sampling/createMessage", 0 },
+        { "sample", "{}", "{\"sampling\":{}}", "{}", 1 },
+        { "roots", "{}", "{\"roots\":{}}", "{}", 1 },
+        { "roots", "{}", "{}", "{\"roots\":[]}", 0 },
+        { "sample", "{}", NULL, "refused: -32601 sampling/createMessage: not implemented", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        for (size_t t = 0; t < k.f->n_tools; t++)
+            k.f->tools[t].params = cases[i].params;
+        person_call(&k, &p, cases[i].tool, "x", cases[i].caps);
+        FAKES_UNTIL(&k.fakes, p.n_asked || p.reply.count);
+        CHECK_INT(p.n_asked, cases[i].asked);
+        if (p.n_asked)
+            link_answer(p.q, SPAN("{}"));
+        FAKES_UNTIL(&k.fakes, p.reply.count);
+        CHECK_HAS(k.f->last_answer, cases[i].answer);
+        fake_reply_done(&p.reply);
+        kit_done(&k);
+    }
+}
+
+/* S4-58 S4-132 S4-133 */
+TEST(sampling_is_refused_as_not_implemented_and_the_connection_goes_on)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    legacy_kit(&k);
+    kit_ask(&k, &a, "sample");
+    CHECK_STR(k.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
+    fake_reply_done(&a);
+    fake_tool(k.f, "text", FAKE_TEXT);
+    kit_ask(&k, &a, "text");
+    CHECK_HAS(a.result, "mock");
+    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+TEST(the_clock_stands_while_a_question_is_open)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    loop_advance(k.fakes.loop, MCP_ASK_MS - 1);
+    CHECK_INT(p.reply.count, 0);
+    loop_advance(k.fakes.loop, 1);
+    CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
+    kit_done(&k);
+}
+
+TEST(when_the_call_ends_its_questions_end_with_it)
+{
+    struct link_kit k;
+    struct person p;
+    uint64_t id;
+
+    legacy_kit(&k);
+    id = person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    CHECK(link_cancel(k.link, id, CALL_BY_USER));
+    FAKES_UNTIL(&k.fakes, k.f->cancellations == 1);
+    person_call(&k, &p, "ask", "x", ALL_CAPS); /* and one that dies with its server */
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    fake_break(k.f, "gone");
+    CHECK_INT(fault_of(&p.reply.err), FAULT_NOT_CONNECTED);
+    kit_done(&k);
+}
+
+TEST(questions_of_no_call_go_to_the_owner_or_get_the_plain_answer)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    legacy_kit(&k);
+    /* The call cannot answer, so that roots are asked of the owner. */
+    k.takes_questions = true;
+    kit_call(&k, &a, "roots");
+    FAKES_UNTIL(&k.fakes, k.question);
+    CHECK_STR(k.asked, "roots/list");
+    link_answer(TAKE(k.question), SPAN("{\"roots\":[{\"uri\":\"file:///x\"}]}"));
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(k.f->last_answer, "file:///x");
+    fake_reply_done(&a);
+
+    /* A taken question may be answered when the server is long gone. */
+    kit_call(&k, &a, "roots");
+    FAKES_UNTIL(&k.fakes, k.question);
+    fake_break(k.f, "gone");
+    FAKES_UNTIL(&k.fakes, link_settled(k.link));
+    link_refuse(TAKE(k.question), -1, "late");
+    CHECK_INT(a.count, 1);
+
+    kit_connect(&k);
+    k.takes_questions = false;
+    kit_ask(&k, &a, "roots");
+    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+/* In the modern era the answer of the call is the question. */
+TEST(modern_questions_pass_raw_or_are_asked_of_the_caller)
+{
+    struct link_kit k;
+    struct person p;
+    struct fake_reply a;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_MODERN;
+    fake_tool(k.f, "ask", FAKE_ASK);
+    kit_start(&k);
+    kit_call_with(&k, &a, "ask", &(struct call_spec){ .raw_rounds = true, .caps = ALL_CAPS });
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "\"resultType\":\"input_required\"");
+    CHECK_HAS(a.result, "\"requestState\":\"state of ask\"");
+    fake_reply_done(&a);
+
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"q\":{\"action\":\"accept\"}}");
+    fake_reply_done(&p.reply);
+    kit_done(&k);
+}
+
+static void tell_caps(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    (void)f, (void)t;
+    fake_reply_text(r, r->env.client_caps);
+}
+
+TEST(a_modern_server_hears_with_each_call_what_its_caller_can_be_asked)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_MODERN;
+    fake_tool(k.f, "caps", FAKE_RUN)->run = tell_caps;
+    kit_start(&k);
+    kit_call_with(&k, &a, "caps", &(struct call_spec){ .caps = "{\"sampling\":{}}" });
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "\"text\":\"{\\\"sampling\\\":{}}\"");
+    fake_reply_done(&a);
+    kit_ask(&k, &a, "caps");
+    CHECK_HAS(a.result, "\"text\":\"{}\"");
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+TEST(a_legacy_server_hears_that_roots_have_changed)
+{
+    struct link_kit k;
+
+    legacy_kit(&k);
+    link_roots_changed(k.link);
+    FAKES_UNTIL(&k.fakes, k.f->roots_changed == 1);
+    link_disconnect(k.link);
+    link_roots_changed(k.link);
+    kit_done(&k);
+}
