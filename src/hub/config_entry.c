@@ -129,7 +129,7 @@ void entry_warn(const struct config_entry *e, struct json v, const char *key, co
 
 /* ---- Did you mean -------------------------------------------------------------------------- */
 
-static char fold(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+static int fold(char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 
 /* Letters added, left out, changed or exchanged with their neighbour. Case does not count. */
 static unsigned distance(struct span a, struct span b)
@@ -144,7 +144,7 @@ static unsigned distance(struct span a, struct span b)
 
         now[0] = i;
         for (unsigned j = 1; j <= b.n; j++) {
-            char x = fold(a.p[i - 1]), y = fold(b.p[j - 1]);
+            int x = fold(a.p[i - 1]), y = fold(b.p[j - 1]);
             unsigned best = last[j - 1] + (x != y);
 
             if (last[j] + 1 < best)

@@ -85,6 +85,9 @@ MUST_CHECK int read_package(struct config_entry *e, struct json v, const char *k
  * fails. */
 MUST_CHECK int entry_read(struct config_entry *e, const char *name);
 
+/* After the members: the transport, the command of a package, what was left unsaid. */
+MUST_CHECK int entry_settle(struct config_entry *e);
+
 /* The variables of config_expand(), each one that is not set told to fn. Stops growing once more
  * than CONFIG_VALUE_MAX bytes were added. */
 typedef void expand_fn(void *ctx, struct span variable);

@@ -23,6 +23,13 @@ static bool name_char(char c)
            c == '-';
 }
 
+static char lower(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c + 32);
+    return c;
+}
+
 /* ---- Life ---------------------------------------------------------------------------------- */
 
 struct spec *spec_blank(const char *name)
@@ -148,7 +155,7 @@ void spec_slug(struct buf *out, struct span text)
             if (out->n > start && out->p[out->n - 1] != '-')
                 buf_byte(out, '-');
         } else {
-            buf_byte(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+            buf_byte(out, lower(c));
         }
     }
     while (out->n > start && out->p[out->n - 1] == '-')

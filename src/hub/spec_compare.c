@@ -54,7 +54,8 @@ bool spec_equal(const struct spec *a, const struct spec *b)
 
     /* What is written is everything that differs from its default, and in one order. The program is
      * compared by its bytes all the same: JSON cannot write those that are not UTF-8. */
-    if (a->runtime_only != b->runtime_only || strcmp(a->name, b->name) || !spec_same_link(a, b))
+    if (a->runtime_only != b->runtime_only || strcmp(a->name, b->name) != 0 ||
+        !spec_same_link(a, b))
         return false;
     spec_write(&ta, a);
     spec_write(&tb, b);
@@ -70,8 +71,8 @@ void spec_fingerprint(const struct spec *s, char out[static SHA256_BYTES * 2 + 1
     add_program(&text, s);
     sha256(buf_span(&text), sum);
     for (size_t i = 0; i < SHA256_BYTES; i++) {
-        out[2 * i] = digits[sum[i] >> 4];
-        out[2 * i + 1] = digits[sum[i] & 15];
+        *out++ = digits[sum[i] >> 4];
+        *out++ = digits[sum[i] & 15];
     }
-    out[SHA256_BYTES * 2] = '\0';
+    *out = '\0';
 }

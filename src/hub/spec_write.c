@@ -177,7 +177,7 @@ static void write_entry(struct buf *out, const struct spec *s, bool masked)
 
     json_begin_object(&o, NULL);
     put_reach(&o, s, masked);
-    if (strcmp(s->display_name, s->name))
+    if (strcmp(s->display_name, s->name) != 0)
         json_put_str(&o, "display_name", s->display_name);
     json_put_str_opt(&o, "uuid", s->uuid);
     if (!s->enabled)
@@ -190,7 +190,7 @@ static void write_entry(struct buf *out, const struct spec *s, bool masked)
         put_env_vars(&o, s->env_vars);
     json_put_str_opt(&o, "keyfile_path", s->keyfile_path);
     put_json(&o, "oauth", s->oauth, masked);
-    if (strcmp(s->config, "{}"))
+    if (strcmp(s->config, "{}") != 0)
         put_json(&o, "config", s->config, masked);
     put_source(&o, s, masked);
     put_package(&o, s, masked);
@@ -225,7 +225,7 @@ static bool runs_package(const struct spec *s)
     if (s->package == SPEC_PACKAGE_HTTP)
         return s->url && !strcmp(s->url, s->package_id);
     spec_build_command(&a, s->package, s->package_id, s->runtime_hint, &command, &args);
-    if (!command || !s->command || strcmp(command, s->command))
+    if (!command || !s->command || strcmp(command, s->command) != 0)
         return false;
     while (args[i] && s->args[i] && !strcmp(args[i], s->args[i]))
         i++;

@@ -36,7 +36,7 @@ static inline struct config *kit_parse(const char *text, const char *const *env)
     struct config *c = NULL;
     struct pb_error err = { 0 };
 
-    if (kit_try(&c, text, env, &err) < 0)
+    if (kit_try(&c, text, env, &err) < 0 || !c)
         TAP_FAIL("%s: %s", text, err.msg);
     return c;
 }

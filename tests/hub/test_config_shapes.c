@@ -434,12 +434,12 @@ TEST(modes_are_read_and_their_errors_placed)
     AUTO(config)
     struct config *c = kit_parse(
         "{\"modes\":{\"ro\":{\"name\":\"Read only\",\"filter\":{\"pattern\":\"^read_\"}}}}", NULL);
+    const struct mode *ro = mode_find(c->modes, SPAN("ro"));
     struct config *bad = NULL;
     struct pb_error err = { 0 };
 
     CHECK(mode_find(c->modes, SPAN("full")) != NULL);
-    CHECK(mode_find(c->modes, SPAN("ro")) != NULL);
-    CHECK_STR(mode_find(c->modes, SPAN("ro"))->name, "Read only");
+    CHECK_STR(ro ? ro->name : NULL, "Read only");
     CHECK_INT(kit_try(&bad, "{\"modes\":{\n\"x\":{\"filter\":7}}}", NULL, &err), -PB_E_INVALID);
     CHECK_HAS(err.msg, "f.json:2: modes.x: ");
     CHECK_INT(kit_try(&bad, "{\"modes\":[]}", NULL, &err), -PB_E_INVALID);
