@@ -125,13 +125,10 @@ static void hosts_free(void *ctx)
         fn(fn_ctx);
 }
 
-static void on_server_ended(void *ctx)
+void host_free(struct host *h)
 {
-    struct host *h = ctx;
     struct hosts *s = h->set;
 
-    host_lists_drop(h);
-    host_watches_done(h);
     list_remove(&h->in_set);
     mode_set_unref(h->modes);
     free(h->server_name);
@@ -139,6 +136,17 @@ static void on_server_ended(void *ctx)
     free(h);
     if (--s->open == 0)
         hosts_free(s);
+}
+
+static void on_server_ended(void *ctx)
+{
+    struct host *h = ctx;
+
+    host_waits_drop(h);
+    host_watches_done(h);
+    h->closing = true;
+    if (!h->check_due)
+        host_free(h);
 }
 
 void hosts_close(struct hosts *s, loop_fn *fn, void *ctx)
@@ -165,13 +173,6 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx)
 
 /* ---- one of it ---------------------------------------------------------------------------- */
 
-static void on_wait_over(void *ctx)
-{
-    struct host *h = ctx;
-
-    host_lists_check(h);
-}
-
 static struct host *host_new(struct hosts *s, const struct host_scope *want, unsigned expose)
 {
     struct pb_server_options opts = PB_SERVER_OPTIONS_INIT;
@@ -186,7 +187,7 @@ static struct host *host_new(struct hosts *s, const struct host_scope *want, uns
     h->scope.no_external = !(expose & HOST_CATALOG);
     h->scope.builtins = expose & ~(unsigned)HOST_CATALOG;
     list_init(&h->waiting);
-    timer_init(&h->wait, s->loop, on_wait_over, h);
+    timer_init(&h->wait, s->loop, host_waits_over, h);
     opts.loop = s->loop;
     opts.name = s->name;
     opts.version = s->version;

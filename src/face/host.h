@@ -20,7 +20,7 @@ struct host_options {
     unsigned expose;            /* 0: HOST_CATALOG | HOST_BUILTIN */
     const char *name, *version; /* NULL: Patchbay and its version */
     size_t max_request_bytes;   /* 0: REQUEST_BYTES_MAX */
-    /* A list that is asked for while servers are still being connected waits for them this long:
+    /* What is asked for while servers are still being connected waits for them this long:
      * many clients ask once and never heed list_changed. 0: it does not wait. */
     uint64_t list_wait_ms;
 };

@@ -40,8 +40,10 @@ struct host {
 
     struct map watches;   /* outward URI -> struct watch */
     struct map by_origin; /* "server\nURI" -> the first watch of it */
-    struct list waiting;  /* lists that wait for servers */
+    struct list waiting;  /* requests that wait for servers */
     struct timer wait;
+    bool impatient; /* what is being handled has waited already */
+    bool check_due, closing;
 };
 
 /* Brings h->scope up to date. NULL: what the host shows is not there any more, and r (may be NULL)
@@ -56,10 +58,17 @@ void host_retitle(struct host *h);
 
 /* host_lists.c */
 void host_list(struct host *h, struct request *r, enum list_kind kind);
-/* A server changed its state: lists that waited for it are answered. */
-void host_lists_check(struct host *h);
+
+/* host_wait.c. True: r is handled again when this server (NULL: every one that the host shows) is
+ * there, or has failed to come, or the time for it is over. */
+bool host_wait(struct host *h, struct request *r, const char *server);
+/* A server changed its state. */
+void host_waits_check(struct host *h);
+void host_waits_over(void *host);
 /* Nobody wants them any more. */
-void host_lists_drop(struct host *h);
+void host_waits_drop(struct host *h);
+/* host.c */
+void host_free(struct host *h);
 
 /* host_methods.c */
 bool host_handle(void *ctx, struct request *r);

@@ -123,7 +123,7 @@ static void fail_unknown(struct host *h, struct request *r, const char *what, st
     AUTO_BUF struct buf data = { 0 };
     struct json_out o = json_out(&data);
 
-    if (l && fail_absent(h, r, l))
+    if (l && (host_wait(h, r, link_name(l)) || fail_absent(h, r, l)))
         return;
     json_begin_object(&o, NULL);
     json_put_fmt(&o, "error", "%s_not_found", what);

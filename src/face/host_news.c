@@ -227,7 +227,7 @@ static void on_event(void *ctx, const struct hub_event *e)
             watches_moved(h, e->server, e->kind == EVENT_SERVER_REMOVED);
         if (h->server_name && !strcmp(h->server_name, e->server))
             host_retitle(h);
-        host_lists_check(h);
+        host_waits_check(h);
     }
 }
 

@@ -78,6 +78,9 @@ struct start_result {
     const char *const *messages;  /* ... why */
     bool all_succeeded;
 };
+/* Is something about to be known that is not known yet: a server (NULL: any) that is starting for
+ * the first time; one that is named also when it is on its way back. */
+bool hub_expects(const struct hub *h, const char *name);
 void hub_when_settled(struct hub *h, void (*fn)(void *ctx, const struct start_result *r),
                       void *ctx);
 

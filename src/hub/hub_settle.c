@@ -100,6 +100,23 @@ static bool is_settled(const struct member *m)
            (!m->wanted && (s == LINK_IDLE || link_is_terminal(s)));
 }
 
+bool hub_expects(const struct hub *h, const char *name)
+{
+    const struct member *one = name ? hub_find(h, name) : NULL;
+    struct list *pos, *safe;
+
+    if (name)
+        return one &&
+               (one->loading || attempt_runs(one) || link_state(one->link) == LINK_RECONNECTING);
+    LIST_FOREACH(pos, safe, &h->members) {
+        const struct member *m = CONTAINER_OF(pos, struct member, at);
+
+        if (m->loading || (!m->was_up && attempt_runs(m)))
+            return true;
+    }
+    return false;
+}
+
 static void report(struct hub *h, struct start_wait *w)
 {
     size_t n = h->by_name.n + 1, up = 0, down = 0;
