@@ -164,6 +164,7 @@ enum {
     CATALOG_RENDERS_MAX = 8,       /* rendered lists kept, per kind */
     CATALOG_WARNINGS_MAX = 10,     /* said about the items of one list; the rest is counted */
     CATALOG_LIKE_MAX = 3,          /* names that a miss offers */
+    CATALOG_LIKE_SCAN = 10000,     /* names that it looks at for them */
     CATALOG_SEEN_MAX = 4096,       /* URIs that results mentioned */
     WIRE_NAME_MAX = 64,            /* an outward tool name */
     FILTER_DEPTH_MAX = 32,
@@ -179,6 +180,7 @@ enum {
     HOST_HELLO_SERVER_MAX = 8192, /* of one of them */
     ATTACH_LINE_MAX = 4096,       /* the first line on the unix socket */
     ATTACH_MS = 5000,             /* the time for it */
+    WARDEN_STOP_MS = 3000,        /* for what a server left behind; it has had CHILD_STOP_MS */
     WARDEN_DEPTH_MAX = 16,        /* programs of ours inside each other */
     WARDEN_ENVIRON_MAX = 8388608, /* of an environment that is searched for a mark */
     WARDEN_WATCHED_MAX = 256,     /* processes whose end is waited for at a time */

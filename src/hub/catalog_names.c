@@ -74,13 +74,16 @@ static void add_suffix(struct buf *out, struct span server, struct span tool)
 void wire_name(struct buf *out, struct span server, struct span tool)
 {
     size_t start = out->n;
-    bool plain = fits_plain(server, tool);
 
+    if (fits_plain(server, tool)) {
+        buf_add_span(out, server);
+        buf_str(out, "__");
+        buf_add_span(out, tool);
+        return;
+    }
     add_plain(out, server);
     buf_str(out, "__");
     add_plain(out, tool);
-    if (plain)
-        return;
     if (out->n - start > WIRE_NAME_MAX - SUFFIX)
         out->n = start + WIRE_NAME_MAX - SUFFIX;
     add_suffix(out, server, tool);

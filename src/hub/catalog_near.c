@@ -85,7 +85,7 @@ void catalog_like(const struct catalog *c, const struct scope *s, enum list_kind
     if (!name.n)
         return;
     bits_init(&bits, name);
-    for (size_t i = 0; i < o->n; i++) {
+    for (size_t i = 0; i < o->n && i < CATALOG_LIKE_SCAN; i++) {
         const struct entry *e = o->entries[i];
         size_t limit = 1 + bits.n / 5;
         size_t d = least(near_by(&bits, e->wire, limit),

@@ -211,3 +211,21 @@ TEST(a_miss_offers_at_most_so_many_names_the_nearest_first)
     CHECK_STR(err.msg, "there is no tool 'reade'; did you mean 'read', 'reader1' or 'reader2'?");
     _Static_assert(CATALOG_LIKE_MAX == 3, "as the text says");
 }
+
+TEST(a_miss_looks_at_so_many_names_and_no_more)
+{
+    AUTO_BUF struct buf list = { 0 };
+    static const size_t before[] = { CATALOG_LIKE_SCAN - 1, CATALOG_LIKE_SCAN };
+
+    for (size_t i = 0; i < ARRAY_LEN(before); i++) {
+        AUTO(catalog) struct catalog *c = catalog_new();
+        struct pb_error err;
+
+        make_list(&list, before[i], "name");
+        kit_set(c, "a", LIST_TOOLS, buf_cstr(&list));
+        kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"needle_in_the_hay\"}]");
+        CHECK(!catalog_find(c, &all, LIST_TOOLS, SPAN("needle_in_the_hey"), &err));
+        CHECK_INT(strstr(err.msg, "'b__needle_in_the_hay'") != NULL, i == 0);
+        CHECK(kit_find(c, &all, "b__needle_in_the_hay"));
+    }
+}
