@@ -1,7 +1,9 @@
 // lib.mjs - what the interop scripts share: TAP, starting our servers, and one scenario that any
 // client of the TypeScript SDKs can act out against our conformance server.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import assert from 'node:assert/strict';
 
@@ -127,4 +129,94 @@ export async function actOutExample(client) {
   assert.match(text(await call('calculator', { expression: '2*(3+4)' })), /14/);
   assert.match(text(await call('datetime', { format: 'iso8601', timezone: 'UTC' })), /^\d{4}-\d\d-\d\dT/);
   await assert.rejects(call('calculator', { expression: '1/0' }));
+}
+
+// ---- through the hub -----------------------------------------------------------------------
+
+const INTEROP = process.env.INTEROP;
+const npm = (name, file = 'dist/index.js') => path.join(INTEROP, 'node_modules/@modelcontextprotocol', name, file);
+
+// A server of npm as an entry of a config file, on the Node that runs this script.
+export const everything = (...args) => ({ command: process.execPath, args: [npm('server-everything'), ...args] });
+export const filesystem = (...dirs) => ({ command: process.execPath, args: [npm('server-filesystem'), ...dirs] });
+export const memory = (file) => ({ command: process.execPath, args: [npm('server-memory')], env: { MEMORY_FILE_PATH: file } });
+
+// server-everything over HTTP; `kind` is streamableHttp or sse.
+export async function everythingOnHttp(kind) {
+  const port = await freePort();
+  const child = spawn(process.execPath, [npm('server-everything'), kind], { stdio: 'ignore', env: { ...process.env, PORT: String(port) } });
+  children.push(child);
+  await listening(port);
+  return kind === 'sse' ? { type: 'sse', url: `http://127.0.0.1:${port}/sse` } : { type: 'http', url: `http://127.0.0.1:${port}/mcp` };
+}
+
+const scratches = [];
+process.on('exit', () => scratches.forEach((dir) => fs.rmSync(dir, { recursive: true, force: true })));
+export function scratch() {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'patchbay-interop-'));
+  scratches.push(dir);
+  return dir;
+}
+
+export function configFile(servers, dir = scratch()) {
+  const file = path.join(dir, 'servers.json');
+  fs.writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+  return { file, dir, env: { ...process.env, PATCHBAY_HOME: path.join(dir, 'home'), PATCHBAY_TOKEN: 'interop' } };
+}
+
+// What a client runs to have the hub on stdio.
+export function hubCommand(servers, ...args) {
+  const { file, env } = configFile(servers);
+  return { command: program('patchbay'), args: ['mcp', '--config', file, ...args], env, stderr: 'ignore' };
+}
+
+// The daemon; `url(path)` is one of its endpoints.
+export async function hub(servers) {
+  const config = configFile(servers);
+  const port = await freePort();
+  const child = spawn(program('patchbay'), ['serve', '--port', String(port), '--config', config.file], { stdio: 'ignore', env: config.env });
+  children.push(child);
+  await listening(port);
+  return {
+    ...config,
+    child,
+    port,
+    url: (where = '/mcp') => new URL(`http://127.0.0.1:${port}${where}`),
+    options: { requestInit: { headers: { Authorization: 'Bearer interop' } } },
+  };
+}
+
+export const patchbay = (args, env) =>
+  new Promise((yes) => execFile(program('patchbay'), args, { env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => yes({ code: error?.code ?? 0, stdout, stderr })));
+
+// The servers of npm together behind one hub: names, calls, resources, prompts, and who is asked.
+export async function actOutTogether(client, dir) {
+  const { tools } = await client.listTools();
+  const names = tools.map((t) => t.name);
+  assert.deepEqual(names, [...names].sort((a, b) => (a.replace('__', '/') < b.replace('__', '/') ? -1 : 1)), 'sorted by server and tool');
+  for (const name of ['ev__echo', 'fs__read_text_file', 'mem__create_entities', 'web__echo', 'old__echo']) assert.ok(names.includes(name), name);
+  const call = (name, args) => client.callTool({ name, arguments: args });
+
+  for (const server of ['ev', 'web', 'old']) assert.equal(text(await call(`${server}__echo`, { message: `hi ${server}` })), `Echo: hi ${server}`);
+  assert.match(text(await call('fs__list_directory', { path: dir })), /servers\.json/);
+  const who = `ada-${Math.random()}`;
+  assert.match(text(await call('mem__create_entities', { entities: [{ name: who, entityType: 'person', observations: ['likes engines'] }] })), /likes engines/);
+  assert.ok(text(await call('mem__read_graph', {})).includes(who));
+
+  const { resources } = await client.listResources();
+  assert.equal(new Set(resources.map((r) => r.uri)).size, resources.length, 'no URI twice');
+  for (const { uri } of resources.slice(0, 3)) assert.ok((await client.readResource({ uri })).contents.length);
+  const { prompts } = await client.listPrompts();
+  const simple = prompts.find((p) => p.name.startsWith('ev__') && !p.arguments?.length);
+  assert.ok((await client.getPrompt({ name: simple.name })).messages.length);
+  return { call, names };
+}
+
+// server-everything asks in the middle of a call: a form, and a model.
+export async function actOutQuestions(client, prefix = '') {
+  const { tools } = await client.listTools();
+  const find = (part) => tools.find((t) => t.name.startsWith(prefix) && t.name.includes(part)).name;
+  const call = (name, args) => client.callTool({ name, arguments: args });
+  assert.match(text(await call(find('elicitation'), {})), /ada|Ada|accept/i);
+  assert.match(text(await call(find('sampling'), { prompt: 'capital?', maxTokens: 10 })), /Paris/);
 }
