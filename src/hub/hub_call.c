@@ -63,12 +63,10 @@ static void parked_fail(struct parked *p, const struct pb_error *err)
 
 static void fail_late(struct parked *p)
 {
-    AUTO_BUF struct buf limit = { 0 };
     struct pb_error err;
 
-    duration_text(&limit, p->limit_ms);
-    fault_fail(&err, FAULT_TIMEOUT, "Tool '%.*s' on server '%s' timed out after %s",
-               SPAN_ARG(p->spec.subject), p->m->name, buf_cstr(&limit));
+    fault_fail(&err, FAULT_TIMEOUT, "Tool '%.*s' on server '%s' timed out after %.10gs",
+               SPAN_ARG(p->spec.subject), p->m->name, (double)p->limit_ms / 1000);
     parked_fail(p, &err);
 }
 

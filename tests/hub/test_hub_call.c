@@ -82,9 +82,9 @@ TEST(a_call_can_be_cancelled_by_its_uuid_wherever_it_runs)
     CHECK_INT(hub_rig_call(&r, "b", "hang", &a, NULL, &err), 0);
     fakes_settle(&r.fakes);
     e = fakes_event(&r.fakes, EVENT_CALL_STARTED, "b", NULL);
-    at = e ? strstr(e->json, "\"id\":\"") : NULL;
+    at = e ? strstr(e->json, "\"requestId\":\"") : NULL;
     CHECK(at != NULL);
-    snprintf(uuid, sizeof uuid, "%s", at + strlen("\"id\":\""));
+    snprintf(uuid, sizeof uuid, "%s", at + strlen("\"requestId\":\""));
     CHECK(!hub_cancel_uuid(r.hub, "00000000-0000-4000-8000-000000000000", CALL_BY_USER));
     CHECK(hub_cancel_uuid(r.hub, uuid, CALL_BY_USER));
     FAKES_UNTIL(&r.fakes, a.count);
@@ -379,6 +379,35 @@ TEST(progress_log_and_questions_of_a_call_that_waited_reach_its_caller)
     CHECK(a.result != NULL);
     CHECK_INT(a.progressed, 1);
     CHECK_INT(a.logged, 1);
+    fake_reply_done(&a);
+    hub_rig_done(&r);
+}
+
+/* S4-132 S4-133 */
+TEST(a_server_that_wants_to_sample_is_refused_and_goes_on_working)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct fake_tool *t;
+    struct fake_reply a = { 0 };
+    struct pb_error err;
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_server(&r, "a");
+    f->era = PB_ERA_LEGACY;
+    t = fake_tool(f, "sample", FAKE_ASK);
+    t->method = "sampling/createMessage";
+    t->params = "{\"messages\":[],\"maxTokens\":1}";
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    CHECK_INT(hub_rig_call(&r, "a", "sample", &a, NULL, &err), 0);
+    FAKES_UNTIL(&r.fakes, a.count == 1);
+    CHECK_HAS(f->last_answer, "refused");
+    CHECK_INT(hub_rig_call(&r, "a", "echo", &a, NULL, &err), 0);
+    FAKES_UNTIL(&r.fakes, a.count == 2);
+    CHECK(a.result != NULL);
+    CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTED);
     fake_reply_done(&a);
     hub_rig_done(&r);
 }
