@@ -117,7 +117,7 @@ TEST(all_flags_combine_later_files_win_and_inline_servers_win_over_all)
     CHECK_INT(c->files[2].shapes, CONFIG_SERVERS);
 }
 
-/* S4-34 S4-153 */
+/* S4-153 */
 TEST(inline_servers_alone_are_enough)
 {
     KIT_DIR(dir);

@@ -24,7 +24,7 @@ static struct config *again(const struct spec *s, struct buf *entry)
     return kit_parse(buf_cstr(&text), NULL);
 }
 
-/* S1-18 S1-22 S1-23 S1-27 S1-28 S1-33 S1-57 */
+/* S1-18 S1-22 S1-23 S1-28 S1-33 S1-57 */
 TEST(a_package_of_the_official_registry_round_trips)
 {
     AUTO(config) struct config *c = kit_parse(github, NULL);

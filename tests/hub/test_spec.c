@@ -103,7 +103,7 @@ TEST(every_member_survives_being_written_and_read)
     }
 }
 
-/* S4-13 S4-14 S4-72 S4-73 S4-74 S4-75 */
+/* S4-14 S4-72 S4-73 S4-74 S4-75 */
 TEST(names_are_letters_digits_underscores_and_dashes)
 {
     static const char *const good[] = { "filesystem", "my-server", "db_1", "A", "9", "-", "_" };
