@@ -1,3 +1,4 @@
+#include "face/host_impl.h"
 #include "hub_rig.h"
 #include "mcp/server_impl.h"
 
@@ -602,4 +603,178 @@ TEST(without_a_hub_a_host_shows_its_own_tools_only)
     hosts_close(hosts, rig_on_hosts_closed, &done);
     FAKES_UNTIL(&fakes, done.hosts_closed);
     fakes_done(&fakes);
+}
+
+/* ---- completions that a server makes ---- */
+
+static char seen_ref[1024];
+
+static bool handle_complete(void *ctx, struct request *r)
+{
+    if (!span_is(r->method, "completion/complete"))
+        return fake_handle(ctx, r);
+    snprintf(seen_ref, sizeof seen_ref, "%.*s %.*s",
+             SPAN_ARG(json_text(json_get(r->params, "ref"))),
+             SPAN_ARG(json_text(json_get(r->params, "argument"))));
+    request_reply(r, SPAN("{\"completion\":{\"values\":[\"one\"],\"total\":1.0}}"));
+    return true;
+}
+
+static void complete_too(void *ctx, struct json_out *o, const struct envelope *env)
+{
+    fake_capabilities(ctx, o, env);
+    json_put_raw(o, "completions", SPAN("{}"));
+}
+
+TEST(a_completion_names_its_prompt_or_template_as_the_server_knows_it)
+{
+    static const struct {
+        const char *ref, *want;
+    } cases[] = {
+        { "{\"type\":\"ref/prompt\",\"name\":\"beta__greet\",\"title\":\"T\"}",
+          "{\"name\":\"greet\",\"type\":\"ref/prompt\",\"title\":\"T\"}" },
+        { "{\"type\":\"ref/resource\",\"uri\":\"file:///{name}\"}",
+          "{\"uri\":\"file:///{name}\",\"type\":\"ref/resource\"}" },
+        { "{\"type\":\"ref/resource\",\"uri\":\"file:///fits\"}",
+          "{\"uri\":\"file:///fits\",\"type\":\"ref/resource\"}" },
+        { "{\"type\":\"ref/resource\",\"uri\":\"patchbay://beta/db://{t}\"}",
+          "{\"uri\":\"db://{t}\",\"type\":\"ref/resource\"}" },
+    };
+    struct provider own = fake_provider;
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+
+    own.handle = handle_complete;
+    own.capabilities = complete_too;
+    rig_init(&rig, NULL);
+    fake_template(rig_server(&rig, "alpha"), "db://{t}");
+    f = rig_server(&rig, "beta");
+    fake_prompt(f, "greet", "hello");
+    fake_template(f, "file:///{name}");
+    fake_template(f, "db://{t}");
+    server_set_provider(f->server, &own, f);
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            AUTO_BUF struct buf params = { 0 }, want = { 0 };
+
+            buf_printf(&params, "{\"ref\":%s,\"argument\":{\"name\":\"n\",\"value\":\"o\"}}",
+                       cases[i].ref);
+            buf_printf(&want, "%s {\"name\":\"n\",\"value\":\"o\"}", cases[i].want);
+            CHECK_HAS(face_get(&c, "completion/complete", buf_cstr(&params)),
+                      "{\"values\":[\"one\"],\"total\":1.0}");
+            CHECK_STR(seen_ref, buf_cstr(&want));
+        }
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(a_call_waits_for_a_server_that_is_coming_back)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+    struct fake_reply *a;
+
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
+    fake_tool(f, "echo", FAKE_ECHO);
+    rig_start(&rig);
+    TWO_ERAS(era)
+    {
+        face_open(&rig, &c, NULL, era);
+        fake_break(f, "it was killed");
+        fakes_settle(&rig.fakes);
+        CHECK_STR(face_tools(&c), "alpha__echo");
+        a = face_send(&c, "tools/call", "{\"name\":\"alpha__echo\",\"arguments\":{\"n\":1}}");
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a->count, 0);
+        loop_advance(rig.fakes.loop, 16000);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a->count, 1);
+        CHECK_STR(face_text(a->result), "{\"n\":1}");
+        face_close(&c);
+    }
+    rig_done(&rig);
+}
+
+TEST(callers_without_a_connection_are_told_apart_by_who_they_say_they_are)
+{
+    static const struct {
+        const char *principal, *info, *want;
+    } cases[] = {
+        { "", "{}", "client \"\" \"\"" },
+        { "ann", "{\"name\":\"ide\",\"version\":\"1\"}", "client \"ann\" \"ide\"" },
+        { "bob", "{\"name\":\"ide\",\"version\":\"2\"}", "client \"bob\" \"ide\"" },
+        { "bob", "{\"name\":\"a\\\" \\\"b\\u0000\"}", "client \"bob\" \"a\\\" \\\"b\\u0000\"" },
+        { "bob", "{\"name\":7}", "client \"bob\" \"\"" },
+    };
+    static const struct peer_ops ops = { 0 };
+    struct hub_rig rig;
+    struct peer *all, *one, *two;
+    AUTO_BUF struct buf key = { 0 }, other = { 0 };
+
+    rig_init(&rig, NULL);
+    all = peer_new(host_server(rig_host(&rig, NULL)), PEER_STATELESS, &ops, NULL);
+    one = peer_new(host_server(rig_host(&rig, NULL)), PEER_SESSION, &ops, NULL);
+    two = peer_new(host_server(rig_host(&rig, &(struct host_scope){ .mode = "full" })),
+                   PEER_SESSION, &ops, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct request r = { .peer = all, .env.client_info = span_of(cases[i].info) };
+
+        peer_set_principal(all, cases[i].principal);
+        key.n = 0;
+        host_caller(&r, &key);
+        CHECK_STR(buf_cstr(&key), cases[i].want);
+    }
+    key.n = 0;
+    host_caller(&(struct request){ .peer = one }, &key);
+    host_caller(&(struct request){ .peer = two }, &other);
+    CHECK(strcmp(buf_cstr(&key), buf_cstr(&other)) != 0);
+    peer_close(all);
+    peer_close(one);
+    peer_close(two);
+    rig_done(&rig);
+}
+
+TEST(the_schema_of_a_tool_is_known_for_the_rules_about_headers)
+{
+    struct hub_rig rig;
+    struct host *all, *one;
+
+    rig_init(&rig, NULL);
+    rig_server(&rig, "alpha");
+    rig_start(&rig);
+    rig_list(&rig, "alpha", LIST_TOOLS,
+             "[{\"name\":\"t\",\"inputSchema\":{\"x-mcp-header\":\"X\"}},{\"name\":\"u\"}]");
+    all = rig_host(&rig, NULL);
+    one = rig_host(&rig, &(struct host_scope){ .server = "alpha" });
+    CHECK_SPAN(host_tool_schema(all, SPAN("alpha__t")), "{\"x-mcp-header\":\"X\"}");
+    CHECK_SPAN(host_tool_schema(all, SPAN("t")), "");
+    CHECK_SPAN(host_tool_schema(one, SPAN("t")), "{\"x-mcp-header\":\"X\"}");
+    CHECK_SPAN(host_tool_schema(one, SPAN("u")), "");
+    CHECK_SPAN(host_tool_schema(all, SPAN("nobody__t")), "");
+    rig_done(&rig);
+}
+
+TEST(the_hub_is_ruled_only_through_hosts_that_are_made_for_it)
+{
+    struct hub_rig rig;
+    struct face_client c;
+
+    rig_init(&rig, NULL);
+    rig_server(&rig, "alpha");
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    CHECK_HAS(face_refused(&c, "patchbay/status", "{}"), "-32601");
+    face_close(&c);
+    face_open(&rig, &c, &(struct host_scope){ .control = true }, PB_ERA_LEGACY);
+    CHECK_HAS(face_get(&c, "patchbay/status", "{}"), "{");
+    CHECK_STR(face_tools(&c), "");
+    face_close(&c);
+    rig_done(&rig);
 }

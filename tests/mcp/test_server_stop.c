@@ -363,6 +363,68 @@ TEST(a_server_can_be_freed_while_it_serves)
     fake_forget(&r.fake);
 }
 
+static void on_ended(void *ctx) { (*(int *)ctx)++; }
+
+TEST(closing_stops_gracefully_frees_and_tells_when_nothing_is_left)
+{
+    struct fake f;
+    struct mock m = { .fake = &f, .lazy = true };
+    int ended = 0;
+
+    fake_start(&f, PEER_STDIO, NULL);
+    server_add_host(f.server, &mock_ops, &m);
+    fake_say(&f, CALL("1", "hold"));
+    server_close(f.server, on_ended, &ended);
+    CHECK_INT(f.n_sent, 1); /* the call is answered, the transport gets its time */
+    turn(&f, 4);
+    CHECK_INT(m.drained, 1);
+    CHECK_INT(m.closed, 0);
+    CHECK_INT(ended, 0);
+    finish_drain(&m);
+    turn(&f, 4);
+    CHECK_INT(m.closed, 1);
+    CHECK_INT(ended, 1);
+    loop_free(f.loop);
+    fake_forget(&f);
+}
+
+TEST(a_server_that_served_nothing_or_has_stopped_can_be_closed)
+{
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct fake f;
+        struct mock m = { .fake = &f };
+        int ended = 0;
+
+        fake_start(&f, PEER_STDIO, NULL);
+        if (stopped) {
+            server_add_host(f.server, &mock_ops, &m);
+            pb_server_stop(f.server);
+            turn(&f, 4);
+            CHECK_STR(server_state(f.server), "closed");
+        }
+        server_close(f.server, on_ended, &ended);
+        CHECK_INT(ended, 0); /* never inside the call */
+        turn(&f, 4);
+        CHECK_INT(ended, 1);
+        loop_free(f.loop);
+        fake_forget(&f);
+    }
+}
+
+TEST(a_title_may_change_while_it_serves)
+{
+    struct fake f;
+
+    fake_start(&f, PEER_STDIO, NULL);
+    server_set_title(f.server, "First");
+    server_set_title(f.server, "Second");
+    fake_say(&f, RPC("\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                     "\"2025-11-25\"}"));
+    CHECK_HAS(f.sent[0].text, "\"title\":\"Second\"");
+    CHECK(!strstr(f.sent[0].text, "First"));
+    fake_end(&f);
+}
+
 static void *tell_much(void *ctx)
 {
     for (int i = 0; i < 200; i++) {
