@@ -1,0 +1,223 @@
+#include "mcp/server_impl.h"
+#include "relay_kit.h"
+
+static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };
+
+/* alpha and beta list the same URI, so that beta's is written in another way. */
+static void open_two(struct kit *k, struct down *d, enum era era, const char *result)
+{
+    struct fake_server *a, *b;
+
+    kit_open(k);
+    a = fakes_add(&k->fakes, "alpha");
+    b = fakes_add(&k->fakes, "beta");
+    fake_resource(a, "file:///same", "A");
+    fake_resource(b, "file:///same", "B");
+    fake_resource(b, "file:///own", "own");
+    fake_tool(b, "links", FAKE_RAW)->text = result;
+    fake_prompt(b, "p", "P");
+    kit_connect(k, a);
+    kit_connect(k, b);
+    down_open(d, k, PEER_STDIO, era, "{}");
+}
+
+/* How beta's URI is written. */
+static const char *outward(struct kit *k, const char *uri)
+{
+    static struct arena a;
+
+    return arena_dup(&a, catalog_out_uri(hub_catalog(k->hub), &k->scope, "beta", span_of(uri), &a));
+}
+
+TEST(uris_in_results_are_those_that_the_client_can_ask_for)
+{
+    static const struct {
+        const char *before, *after; /* around the URI */
+    } rows[] = {
+        { "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"",
+          "\",\"name\" : \"n\"}],\"z\":1.0}" },
+        { "{\"content\":[{\"type\":\"text\",\"text\":\"file:///same\"},{\"type\":\"resource\","
+          "\"resource\":{\"text\":\"file:///same\",\"uri\":\"",
+          "\"}}]}" },
+        { "{\"structuredContent\":{\"uri\":\"file:///same\",\"type\":\"resource_link\"},\"content\":"
+          "[{\"uri\":\"",
+          "\",\"type\":\"resource_link\"}]}" },
+    };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            AUTO_BUF struct buf said = { 0 }, told = { 0 };
+            struct kit k;
+            struct down d;
+            const char *out;
+
+            buf_printf(&said, "%sfile:///same%s", rows[i].before, rows[i].after);
+            open_two(&k, &d, client_eras[c], buf_cstr(&said));
+            out = outward(&k, "file:///same");
+            CHECK(strcmp(out, "file:///same") != 0);
+            down_call(&d, 1, "beta__links", "");
+            buf_printf(&told, "%s%s%s", rows[i].before + 1, out, rows[i].after);
+            CHECK_HAS(down_next(&d), buf_cstr(&told));
+            down_close(&d);
+            kit_close(&k);
+        }
+}
+
+TEST(uris_that_nobody_else_has_stay_as_they_are_and_can_be_read)
+{
+    static const char result[] =
+        "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"made:\\u002fup\",\"name\":\"n\"}]}";
+    AUTO_ARENA struct arena a = { 0 };
+    struct uri_route to;
+    struct kit k;
+    struct down d;
+
+    open_two(&k, &d, ERA_LEGACY, result);
+    CHECK(!catalog_route(hub_catalog(k.hub), &k.scope, SPAN("made:/up"), &a).server);
+    down_call(&d, 1, "beta__links", "");
+    CHECK_HAS(down_next(&d), result + 1);
+    to = catalog_route(hub_catalog(k.hub), &k.scope, SPAN("made:/up"), &a);
+    CHECK_STR(to.server, "beta");
+    CHECK_SPAN(to.uri, "made:/up");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(what_is_read_has_the_uri_that_was_asked_for)
+{
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+        AUTO_BUF struct buf params = { 0 }, told = { 0 };
+        struct kit k;
+        struct down d;
+        const char *out;
+
+        open_two(&k, &d, client_eras[c], "{}");
+        out = outward(&k, "file:///same");
+        buf_printf(&params, "\"uri\":\"%s\",", out);
+        down_request(&d, 1, "resources/read", buf_cstr(&params), "");
+        buf_printf(&told, "\"contents\":[{\"uri\":\"%s\",\"text\":\"B\"}]", out);
+        CHECK_HAS(down_next(&d), buf_cstr(&told));
+        down_request(&d, 2, "resources/read", "\"uri\":\"file:///same\",", "");
+        CHECK_HAS(down_next(&d), "\"contents\":[{\"uri\":\"file:///same\",\"text\":\"A\"}]");
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+static bool linked_prompt(void *ctx, struct request *r)
+{
+    if (!span_is(r->method, "prompts/get"))
+        return fake_handle(ctx, r);
+    request_reply(r, SPAN("{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"resource\","
+                          "\"resource\":{\"uri\":\"file:///same\",\"text\":\"t\"}}},"
+                          "{\"role\":\"user\",\"content\":[{\"type\":\"resource_link\",\"uri\":"
+                          "\"file:///same\"},{\"type\":\"resource_link\",\"uri\":\"x:y\"}]}]}"));
+    return true;
+}
+
+TEST(uris_in_prompts_are_those_that_the_client_can_ask_for)
+{
+    AUTO_BUF struct buf told = { 0 };
+    struct provider linked = fake_provider;
+    struct kit k;
+    struct down d;
+    const char *out;
+
+    linked.handle = linked_prompt;
+    open_two(&k, &d, ERA_LEGACY, "{}");
+    k.fakes.servers[1]->server->provider = &linked;
+    out = outward(&k, "file:///same");
+    down_request(&d, 1, "prompts/get", "\"name\":\"beta__p\",", "");
+    buf_printf(&told,
+               "{\"uri\":\"%s\",\"text\":\"t\"}}},{\"role\":\"user\",\"content\":[{\"type\":"
+               "\"resource_link\",\"uri\":\"%s\"},{\"type\":\"resource_link\",\"uri\":\"x:y\"}]}]}",
+               out, out);
+    CHECK_HAS(down_next(&d), buf_cstr(&told));
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(modern_clients_are_told_how_long_what_they_read_is_good)
+{
+    struct fake_server *f;
+    struct kit k;
+    struct down d, old;
+
+    kit_open(&k);
+    f = fakes_add(&k.fakes, "alpha");
+    f->era = PB_ERA_LEGACY;
+    fake_resource(f, "file:///a", "A");
+    kit_connect(&k, f);
+    down_open(&d, &k, PEER_STDIO, ERA_MODERN, "{}");
+    down_open(&old, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    down_request(&d, 1, "resources/read", "\"uri\":\"file:///a\",", "");
+    CHECK_HAS(down_next(&d), "\"text\":\"A\"}],\"ttlMs\":0,\"cacheScope\":\"private\"}");
+    down_request(&old, 1, "resources/read", "\"uri\":\"file:///a\",", "");
+    CHECK_HAS(down_next(&old),
+              "\"result\":{\"contents\":[{\"uri\":\"file:///a\",\"text\":\"A\"}]}}");
+    down_close(&d);
+    down_close(&old);
+    kit_close(&k);
+}
+
+TEST(structure_that_is_no_object_is_text_for_a_legacy_client)
+{
+    static const struct {
+        const char *said, *legacy, *modern;
+    } rows[] = {
+        { "{\"content\":[],\"structuredContent\":[1.0,\"a\"]}",
+          "{\"content\":[{\"type\":\"text\",\"text\":\"[1.0,\\\"a\\\"]\"}]}",
+          "\"content\":[],\"structuredContent\":[1.0,\"a\"]}" },
+        { "{\"structuredContent\" : 7 , \"content\":[{\"type\":\"text\",\"text\":\"7\"}]}",
+          "{ \"content\":[{\"type\":\"text\",\"text\":\"7\"}]}",
+          "\"structuredContent\" : 7 , \"content\":[{\"type\":\"text\",\"text\":\"7\"}]}" },
+        { "{\"content\":[{\"type\":\"text\",\"text\":\"n\"}] ,\"structuredContent\":null,\"x\":1}",
+          "{\"content\":[{\"type\":\"text\",\"text\":\"n\"}] ,\"x\":1}",
+          "\"structuredContent\":null,\"x\":1}" },
+        { "{\"content\":[],\"structuredContent\":{\"a\":[1]}}",
+          "{\"content\":[],\"structuredContent\":{\"a\":[1]}}",
+          "\"content\":[],\"structuredContent\":{\"a\":[1]}}" },
+    };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            AUTO_BUF struct buf told = { 0 };
+            struct kit k;
+            struct down d;
+
+            kit_open(&k);
+            kit_tool(&k, "alpha", PB_ERA_LEGACY, "raw", FAKE_RAW)->text = rows[i].said;
+            down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+            down_call(&d, 1, "alpha__raw", "");
+            buf_printf(&told, "%s}",
+                       client_eras[c] == ERA_LEGACY ? rows[i].legacy : rows[i].modern);
+            CHECK_HAS(down_next(&d), buf_cstr(&told));
+            down_close(&d);
+            kit_close(&k);
+        }
+}
+
+TEST(a_large_result_is_sent_from_where_it_lies)
+{
+    enum { LARGE = 10 << 20 };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
+        struct buf text = { 0 };
+        struct kit k;
+        struct down d;
+
+        kit_open(&k);
+        buf_str(&text, "{\"content\":[{\"type\":\"text\",\"text\":\"");
+        memset(buf_reserve(&text, LARGE), 'x', LARGE);
+        text.n += LARGE;
+        buf_str(&text, "\"}]}");
+        kit_tool(&k, "alpha", PB_ERA_MODERN, "large", FAKE_RAW)->text = buf_cstr(&text);
+        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        down_call(&d, 1, "alpha__large", "");
+        CHECK(strlen(down_next(&d)) > LARGE);
+        CHECK(k.server->out.cap < 65536); /* where answers of ours are written */
+        buf_done(&text);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
