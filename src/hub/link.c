@@ -101,6 +101,7 @@ void link_close(struct link *l, enum call_cancel why, loop_fn *fn, void *ctx)
 {
     loop_closing_begin(l->loop);
     timer_stop(&l->limit);
+    l->program_ends = why == CALL_SHUTDOWN && warden_running();
     l->shared.leaving = true;
     calls_cancel(&l->shared, why);
     instances_drop(l, why);

@@ -27,19 +27,22 @@ static enum pb_transport transport_of(const struct spec *spec)
                                                            : transports[spec->transport];
 }
 
-/* The variables of the spec and the one by which our own processes are known. */
-static const char *const *environment(struct arena *a, const char *const *env, const char *marker)
+/* The variables of the spec and those by which our own processes are known. */
+static const char *const *environment(struct arena *a, const char *const *env,
+                                      const struct link_options *opts)
 {
+    const char *const ours[] = { opts->marker, opts->own_mark };
     const char **all;
     size_t n = 0;
 
-    if (!marker)
-        return env;
     while (env[n])
         n++;
-    all = arena_alloc(a, (n + 2) * sizeof *all);
+    all = arena_alloc(a, (n + ARRAY_LEN(ours) + 1) * sizeof *all);
     memcpy(all, env, n * sizeof *all);
-    all[n] = marker;
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
+        if (ours[i])
+            all[n++] = ours[i];
+    }
     return all;
 }
 
@@ -55,7 +58,7 @@ int link_open_client(void *ctx, struct client **out, struct pb_loop *loop, const
     if (spec->transport == SPEC_STDIO) {
         o.command = spec->command;
         o.args = spec->args;
-        o.env = environment(&arena, spec->env, opts->marker);
+        o.env = environment(&arena, spec->env, opts);
         o.cwd = spec->cwd;
     } else {
         o.url = spec->url;
@@ -178,14 +181,29 @@ int channel_open(struct channel *ch, struct pb_error *err)
 
     ch->ready = ch->leaving = false;
     ch->log_level = -1;
+    ch->mark[0] = '\0';
+    if (l->opts.open == link_open_client && l->spec->transport == SPEC_STDIO)
+        warden_server_mark(ch->mark);
+    l->opts.own_mark = ch->mark[0] ? ch->mark : NULL;
     return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, l->spec,
                         ch->caller ? ch->caller : "", &events, ch, err);
 }
 
+/* A client on its way out. */
+struct departure {
+    struct link *l;
+    char mark[WARDEN_SERVER_MARK_CHARS + 1];
+};
+
+/* Its process is gone; what that started may have left its group and live on. */
 static void on_client_closed(void *ctx)
 {
-    struct link *l = ctx;
+    struct departure *d = ctx;
+    struct link *l = d->l;
 
+    if (d->mark[0] && !l->program_ends)
+        warden_sweep_later(l->loop, d->mark);
+    free(d);
     l->closing--;
     link_unref(l);
 }
@@ -206,13 +224,17 @@ void channel_drop(struct channel *ch)
     ch->ready = false;
     questions_orphan(ch);
     if (client) {
+        struct departure *d = NEW(struct departure);
+
+        d->l = l;
+        memcpy(d->mark, ch->mark, sizeof d->mark);
         if (!ch->caller) {
             l->words.n = 0;
             client_last_words(client, &l->words);
         }
         l->closing++;
         link_ref(l);
-        client_close(client, on_client_closed, l);
+        client_close(client, on_client_closed, d);
     }
     if (ch->caller)
         loop_free_later(l->loop, ch, channel_free);

@@ -2,6 +2,7 @@
 #pragma once
 #include "link.h"
 #include "log_ring.h"
+#include "warden.h"
 
 /* One client of a link: the shared one, or that of one caller of a per_client server. */
 struct channel {
@@ -13,7 +14,8 @@ struct channel {
     bool leaving;          /* takes no calls any more */
     bool pumping;
     bool legacy, has_logging;
-    int log_level; /* what logging/setLevel said last; -1: nothing */
+    char mark[WARDEN_SERVER_MARK_CHARS + 1]; /* of its process and what that starts; "": none */
+    int log_level;                           /* what logging/setLevel said last; -1: nothing */
     size_t in_flight, n_waiting;
     struct list waiting; /* calls */
     struct timer timer;  /* instances: opening, later idleness */
@@ -65,6 +67,7 @@ struct link {
     struct link_status status; /* its strings are ours */
     struct pb_error error;     /* of the last failure or loss */
     bool closed;
+    bool program_ends; /* and whoever ends it looks for what is left of all servers */
     loop_fn *closed_fn;
     void *closed_ctx;
     size_t closing; /* clients on their way out */

@@ -1,5 +1,4 @@
 #include "warden_impl.h"
-#include "warden_sweep.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +10,8 @@
 #define MARK_NAME "PATCHBAY_MARK"
 #define PROC_NAME "patchbay-warden" /* 15 characters: all that the kernel keeps */
 
-enum { MARK_MAX = sizeof MARK_NAME + WARDEN_DEPTH_MAX * (ID_CHARS + 1), FIRST_FREE_FD = 3 };
+enum { FIRST_FREE_FD = 3 };
+_Static_assert(sizeof MARK_NAME + WARDEN_DEPTH_MAX * (ID_CHARS + 1) == MARK_MAX, "it fits");
 
 struct warden {
     char mark[MARK_MAX];
@@ -135,7 +135,7 @@ static void __attribute__((noreturn)) stand_watch(const char *mark, int fd, uint
     do {
         n = read(FIRST_FREE_FD, &byte, 1);
     } while (n > 0 || (n < 0 && errno == EINTR));
-    sweep_marked(mark, grace_ms);
+    sweep_marked(&(struct marks){ &mark, 1 }, grace_ms);
     _exit(EXIT_SUCCESS);
 }
 
@@ -208,23 +208,32 @@ bool warden_note_end(pid_t pid)
     return true;
 }
 
-static void sweep_and_say(const char *mark, uint64_t grace_ms)
+void warden_sweep_marks(const struct marks *marks, uint64_t grace_ms)
 {
-    size_t n = sweep_marked(mark, grace_ms);
+    size_t n = sweep_marked(marks, grace_ms);
 
     if (n)
         log_info("Ended processes that servers had left behind (%zu signals)", n);
 }
 
-void warden_sweep(const char *mark) { sweep_and_say(mark, CHILD_STOP_MS); }
+void warden_sweep(const char *mark)
+{
+    warden_sweep_marks(&(struct marks){ &mark, 1 }, WARDEN_STOP_MS);
+}
+
+bool warden_running(void) { return running != 0; }
 
 /* Done here first: the warden may have been killed, too. It looks once more for itself, and takes
  * over if this program is killed meanwhile. */
 void warden_stop(struct warden *w)
 {
+    const char *mark;
+
     if (!w)
         return;
-    sweep_and_say(w->mark, w->grace_ms);
+    mark = w->mark;
+    warden_sweep_marks(&(struct marks){ &mark, 1 },
+                       w->grace_ms < WARDEN_STOP_MS ? w->grace_ms : WARDEN_STOP_MS);
     close(w->fd);
     while (running == w->pid && waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
         continue;

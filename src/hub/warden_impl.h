@@ -1,9 +1,12 @@
 /* warden_impl.h - what the parts of the warden know of each other. */
 #pragma once
 #include "warden.h"
+#include "warden_sweep.h"
 
 /* warden_start() with another time between SIGTERM and SIGKILL. */
 MUST_CHECK int warden_start_with(struct warden **out, uint64_t grace_ms, struct pb_error *err);
 pid_t warden_pid(const struct warden *w);
 /* Was this the warden? Says so in the log: from now on nobody cleans up after a SIGKILL. */
 bool warden_note_end(pid_t pid);
+/* Ends what carries one of the marks, and says so in the log. Blocking. */
+void warden_sweep_marks(const struct marks *marks, uint64_t grace_ms);

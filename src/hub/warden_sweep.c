@@ -1,5 +1,4 @@
 #include "warden_sweep.h"
-#include "base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +18,7 @@ struct dir_entry {
 };
 
 struct sweep {
-    const char *mark;
+    const struct marks *marks;
     int proc; /* the directory */
     pid_t self;
     uid_t uid;
@@ -29,24 +28,46 @@ struct sweep {
     nfds_t n_ends;
 };
 
+static bool is_mark(const struct mark_search *s, const char *mark)
+{
+    size_t n = strlen(mark);
+
+    return s->n >= n && memcmp(s->entry, mark, n) == 0 && (s->n == n || s->entry[n] == '.');
+}
+
+static void end_entry(struct mark_search *s)
+{
+    static const char prefix[] = MARK_PREFIX;
+
+    if (!s->too_long && s->n > sizeof prefix && memcmp(s->entry, prefix, sizeof prefix - 1) == 0) {
+        for (size_t i = 0; i < s->marks->n && !s->found; i++)
+            s->found = is_mark(s, s->marks->v[i]);
+    }
+    s->n = 0;
+    s->too_long = false;
+}
+
 void mark_search_feed(struct mark_search *s, const char *p, size_t n)
 {
-    for (size_t i = 0; i < n && !s->found; i++) {
-        if (!s->lost && s->mark[s->at] == '\0' && (p[i] == '\0' || p[i] == '.')) {
-            s->found = true;
-        } else if (p[i] == '\0') {
-            s->at = 0;
-            s->lost = false;
-        } else if (!s->lost) {
-            s->lost = s->mark[s->at] != p[i];
-            s->at += !s->lost;
+    while (n && !s->found) {
+        size_t part = strnlen(p, n), room = sizeof s->entry - s->n;
+
+        memcpy(s->entry + s->n, p, part < room ? part : room);
+        s->too_long |= part > room;
+        s->n += part < room ? part : room;
+        if (part < n) {
+            end_entry(s);
+            part++;
         }
+        p += part;
+        n -= part;
     }
 }
 
 bool mark_search_end(struct mark_search *s)
 {
-    mark_search_feed(s, "", 1);
+    if (!s->found)
+        end_entry(s);
     return s->found;
 }
 
@@ -59,10 +80,10 @@ static uint64_t now_ms(void)
 }
 
 /* The environment as it is in the process's memory now; a dead process has none. */
-static bool carries(int dir, const char *mark)
+static bool carries(int dir, const struct marks *marks)
 {
     AUTO_CLOSE int fd = openat(dir, "environ", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct mark_search s = { .mark = mark };
+    struct mark_search s = { .marks = marks };
     size_t total = 0;
     char bytes[4096];
 
@@ -89,7 +110,7 @@ static void tell(struct sweep *s, int dir, pid_t pid)
 
     if (fd < 0)
         return;
-    if (!carries(dir, s->mark) || syscall(SYS_pidfd_send_signal, fd, s->signo, NULL, 0) < 0) {
+    if (!carries(dir, s->marks) || syscall(SYS_pidfd_send_signal, fd, s->signo, NULL, 0) < 0) {
         close(fd);
         return;
     }
@@ -118,7 +139,7 @@ static void look_at(struct sweep *s, const char *name)
     dir = openat(s->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != s->uid)
         return;
-    if (carries(dir, s->mark))
+    if (carries(dir, s->marks))
         tell(s, dir, (pid_t)pid);
 }
 
@@ -167,9 +188,9 @@ static void wait_for_ends(struct sweep *s, uint64_t until)
 
 static void pause_ms(int ms) { poll(NULL, 0, ms); }
 
-size_t sweep_marked(const char *mark, uint64_t grace_ms)
+size_t sweep_marked(const struct marks *marks, uint64_t grace_ms)
 {
-    struct sweep s = { .mark = mark, .self = getpid(), .uid = geteuid() };
+    struct sweep s = { .marks = marks, .self = getpid(), .uid = geteuid() };
     uint64_t begin = now_ms();
     size_t all = 0;
     int clean = 0;

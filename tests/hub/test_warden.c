@@ -1,10 +1,16 @@
 #include "warden_rig.h"
 
+static size_t sweep(const char *mark, uint64_t grace_ms)
+{
+    return sweep_marked(&(struct marks){ &mark, 1 }, grace_ms);
+}
+
 /* ---- the mark ---- */
 
 static bool search(const char *mark, const char *bytes, size_t n, size_t step)
 {
-    struct mark_search s = { .mark = mark };
+    struct marks marks = { &mark, 1 };
+    struct mark_search s = { .marks = &marks };
 
     for (size_t i = 0; i < n; i += step)
         mark_search_feed(&s, bytes + i, n - i < step ? n - i : step);
@@ -17,25 +23,26 @@ TEST(a_mark_is_found_as_a_whole_entry_wherever_it_stands)
         struct span environ;
         bool want;
     } cases[] = {
-        { SPAN_CONST("M=abc\0"), true },
-        { SPAN_CONST("M=abc"), true },
-        { SPAN_CONST("A=1\0M=abc\0B=2\0"), true },
-        { SPAN_CONST("A=1\0M=abc.def\0"), true }, /* a program inside ours */
+        { SPAN_CONST("PATCHBAY_M=abc\0"), true },
+        { SPAN_CONST("PATCHBAY_M=abc"), true },
+        { SPAN_CONST("A=1\0PATCHBAY_M=abc\0B=2\0"), true },
+        { SPAN_CONST("A=1\0PATCHBAY_M=abc.def\0"), true }, /* a program inside ours */
         { SPAN_CONST(""), false },
         { SPAN_CONST("\0\0"), false },
         { SPAN_CONST("A=1\0"), false },
-        { SPAN_CONST("M=abcd\0"), false },
-        { SPAN_CONST("M=ab\0c"), false },
-        { SPAN_CONST("XM=abc\0"), false },
-        { SPAN_CONST("A=M=abc\0"), false },
-        { SPAN_CONST("M=xyz.abc\0"), false },
-        { SPAN_CONST("M=ab\0M=abc\0"), true },
-        { SPAN_CONST("M=abd\0M=abM=abc\0"), false },
+        { SPAN_CONST("PATCHBAY_M=abcd\0"), false },
+        { SPAN_CONST("PATCHBAY_M=ab\0c"), false },
+        { SPAN_CONST("XPATCHBAY_M=abc\0"), false },
+        { SPAN_CONST("A=PATCHBAY_M=abc\0"), false },
+        { SPAN_CONST("PATCHBAY_M=xyz.abc\0"), false },
+        { SPAN_CONST("PATCHBAY_M=ab\0PATCHBAY_M=abc\0"), true },
+        { SPAN_CONST("PATCHBAY_M=abd\0PATCHBAY_M=abPATCHBAY_M=abc\0"), false },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         for (size_t step = 1; step <= 8; step++) {
-            if (search("M=abc", cases[i].environ.p, cases[i].environ.n, step) != cases[i].want)
+            if (search("PATCHBAY_M=abc", cases[i].environ.p, cases[i].environ.n, step) !=
+                cases[i].want)
                 TAP_FAIL("case %zu in pieces of %zu", i, step);
         }
     }
@@ -65,7 +72,7 @@ TEST(what_one_server_left_behind_is_ended_and_nothing_else)
     await_lines(&a, 2);
     await_lines(&b, 2);
     CHECK(getsid(pid_of(&a, "double")) != getsid(0));
-    CHECK_INT(sweep_marked(mark, PATIENCE_MS), 2);
+    CHECK_INT(sweep(mark, PATIENCE_MS), 2);
     await_all_gone(&a);
     await_dead(pid_of(&a, "double"));
     CHECK(alive(pid_of(&b, "setsid")));
@@ -87,9 +94,9 @@ TEST(a_mark_that_nobody_has_ends_nobody)
     new_mark(other);
     begin(&r, "plain", other);
     await_lines(&r, 1);
-    CHECK_INT(sweep_marked(mark, GRACE_MS), 0);
+    CHECK_INT(sweep(mark, GRACE_MS), 0);
     CHECK(alive(r.pid));
-    CHECK_INT(sweep_marked(other, PATIENCE_MS), 1);
+    CHECK_INT(sweep(other, PATIENCE_MS), 1);
     await_all_gone(&r);
     reap(r.pid);
     end(&r);
@@ -104,7 +111,7 @@ TEST(one_that_ignores_SIGTERM_is_asked_first_and_killed_then)
     new_mark(mark);
     begin(&r, "stubborn", mark);
     await_lines(&r, 1);
-    CHECK_INT(sweep_marked(mark, GRACE_MS), 2);
+    CHECK_INT(sweep(mark, GRACE_MS), 2);
     await_lines(&r, 2);
     CHECK_STR(r.seen[1].name, "term");
     await_all_gone(&r);
@@ -124,7 +131,7 @@ TEST(one_that_is_stopped_is_woken_to_end)
     await_lines(&r, 1);
     CHECK_INT(waitpid(r.pid, &status, WUNTRACED), r.pid);
     CHECK(WIFSTOPPED(status));
-    CHECK_INT(sweep_marked(mark, PATIENCE_MS), 1);
+    CHECK_INT(sweep(mark, PATIENCE_MS), 1);
     CHECK_INT(waitpid(r.pid, &status, 0), r.pid);
     CHECK_INT(WTERMSIG(status), SIGTERM);
     end(&r);
@@ -143,7 +150,7 @@ TEST(a_large_environment_is_searched_to_its_end)
     setenv("AAA_BIG", buf_cstr(&big), 1);
     begin(&r, "plain", mark);
     await_lines(&r, 1);
-    CHECK_INT(sweep_marked(mark, PATIENCE_MS), 1);
+    CHECK_INT(sweep(mark, PATIENCE_MS), 1);
     await_all_gone(&r);
     reap(r.pid);
     end(&r);
