@@ -34,7 +34,6 @@ struct link_options {
     uint64_t connect_ms;    /* spawn or dial, handshake and lists together */
     uint64_t call_ms;       /* for calls and specs that say nothing */
     const char *marker;     /* put into the environment of children, "NAME=value"; may be NULL */
-    const char *own_mark;   /* the link's: that of the client being opened, beside the marker */
     bool refresh_on_change; /* list_changed makes it list again */
 
     hub_event_fn *event;

@@ -27,22 +27,19 @@ static enum pb_transport transport_of(const struct spec *spec)
                                                            : transports[spec->transport];
 }
 
-/* The variables of the spec and those by which our own processes are known. */
-static const char *const *environment(struct arena *a, const char *const *env,
-                                      const struct link_options *opts)
+/* The variables, and one more by which a process is known to be ours. */
+static const char *const *environment(struct arena *a, const char *const *env, const char *mark)
 {
-    const char *const ours[] = { opts->marker, opts->own_mark };
     const char **all;
     size_t n = 0;
 
+    if (!mark)
+        return env;
     while (env[n])
         n++;
-    all = arena_alloc(a, (n + ARRAY_LEN(ours) + 1) * sizeof *all);
+    all = arena_alloc(a, (n + 2) * sizeof *all);
     memcpy(all, env, n * sizeof *all);
-    for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
-        if (ours[i])
-            all[n++] = ours[i];
-    }
+    all[n] = mark;
     return all;
 }
 
@@ -58,7 +55,7 @@ int link_open_client(void *ctx, struct client **out, struct pb_loop *loop, const
     if (spec->transport == SPEC_STDIO) {
         o.command = spec->command;
         o.args = spec->args;
-        o.env = environment(&arena, spec->env, opts);
+        o.env = environment(&arena, spec->env, opts->marker);
         o.cwd = spec->cwd;
     } else {
         o.url = spec->url;
@@ -168,6 +165,13 @@ static void on_closed(void *ctx, const struct pb_error *why)
 
 /* ---- opening and closing ---- */
 
+/* Whoever brings an opener of his own may have no processes at all; a program that has a warden has
+ * them. */
+static bool sweeps(const struct link *l)
+{
+    return l->opts.open == link_open_client || warden_running();
+}
+
 int channel_open(struct channel *ch, struct pb_error *err)
 {
     static const struct client_events events = {
@@ -178,14 +182,17 @@ int channel_open(struct channel *ch, struct pb_error *err)
         .closed = on_closed,
     };
     struct link *l = ch->l;
+    AUTO_ARENA struct arena arena = { 0 };
+    struct spec marked = *l->spec; /* is only looked at while the client is being opened */
 
     ch->ready = ch->leaving = false;
     ch->log_level = -1;
     ch->mark[0] = '\0';
-    if (l->opts.open == link_open_client && l->spec->transport == SPEC_STDIO)
+    if (l->spec->transport == SPEC_STDIO && sweeps(l)) {
         warden_server_mark(ch->mark);
-    l->opts.own_mark = ch->mark[0] ? ch->mark : NULL;
-    return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, l->spec,
+        marked.env = environment(&arena, marked.env, ch->mark);
+    }
+    return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked,
                         ch->caller ? ch->caller : "", &events, ch, err);
 }
 
