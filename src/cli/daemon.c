@@ -94,7 +94,7 @@ static void watch_config(struct daemon *d)
 
     d->files = mem_zero((d->config->n_files + 1) * sizeof *d->files);
     for (size_t i = 0; i < d->config->n_files; i++)
-        d->files[i] = d->config->files[i].path = mem_dup(d->config->files[i].path);
+        d->files[i] = mem_dup(d->config->files[i].path);
     if (d->config->n_files && watch_files(&d->watch, d->loop, d->files, start_reload, d, &err) < 0)
         fprintf(stderr, "patchbay: changes of the config will not be noticed: %s\n", err.msg);
 }
