@@ -64,14 +64,18 @@ static int hex(char c)
 /* False: not of the encoded form. */
 static bool decode(struct buf *out, struct span s)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        int high = s.n - i > 2 && s.p[i] == '%' ? hex(s.p[i + 1]) : -1;
-        int low = high < 0 ? -1 : hex(s.p[i + 2]);
+    while (s.n) {
+        int high = s.n > 2 ? hex(s.p[1]) : -1, low = s.n > 2 ? hex(s.p[2]) : -1;
 
-        if (s.p[i] == '%' && low < 0)
+        if (s.p[0] != '%') {
+            buf_byte(out, s.p[0]);
+            s = span_from(s, 1);
+        } else if (high < 0 || low < 0) {
             return false;
-        buf_byte(out, low < 0 ? s.p[i] : (char)(high << 4 | low));
-        i += low < 0 ? 0 : 2;
+        } else {
+            buf_byte(out, (char)(uint8_t)(high * 16 + low));
+            s = span_from(s, 3);
+        }
     }
     return utf8_valid(buf_span(out));
 }
