@@ -4,12 +4,9 @@
 #include "cli.h"
 #include "hub/hub.h"
 
-#define CLI_SCOPE_OPTION                                              \
-    {                                                                 \
-        's', "scope", "SCOPE",                                        \
-            "user and local: config.json of the home directory (the " \
-            "default); project: .mcp.json of this directory"          \
-    }
+/* clang-format off */
+#define CLI_SCOPE_OPTION { 's', "scope", "SCOPE", "project: .mcp.json here; user, local: config.json (the default)" }
+/* clang-format on */
 
 /* The file that --scope means, owned by the caller; NULL after a usage error. */
 char *home_file(const struct cli *cli);

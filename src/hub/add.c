@@ -1,5 +1,6 @@
 #include "add.h"
 #include "add_parts.h"
+#include <assert.h>
 #include <stdio.h>
 
 static const char how[] =
@@ -41,7 +42,7 @@ static const char *next_word(struct buf *out, const char *p)
 
     for (; *p && (quote || !is_space(*p)); p++) {
         if (quote ? *p == quote : (*p == '"' || *p == '\'')) {
-            quote = quote ? '\0' : *p;
+            quote = (char)(quote ? 0 : *p);
         } else if (*p == '\\' && quote != '\'' && p[1]) {
             buf_byte(out, *++p);
         } else {
@@ -135,9 +136,9 @@ static int read_one(struct reading *d, const char *text, struct pb_error *err)
     if (words[1]) {
         if (!add_is_runner(words[0]) && !is_path(words[0]) && !add_is_npm_id(words[0]))
             return refuse_word(words[0], err);
-    } else if (!add_has_scheme(words[0]) && !add_is_npm_id(words[0]) && !is_path(words[0])) {
-        return add_is_runner(words[0]) ? add_complete(&d->arena, &words, NULL, err)
-                                       : refuse_word(words[0], err);
+    } else if (!add_has_scheme(words[0]) && !add_is_npm_id(words[0]) && !is_path(words[0]) &&
+               !add_is_runner(words[0])) {
+        return refuse_word(words[0], err);
     }
     if (add_is_npm_id(words[0]))
         words = join(&d->arena, (const char *const[]){ "npx", "-y", NULL }, words);
@@ -176,15 +177,17 @@ static int read_request(struct reading *d, const struct add_request *r, struct p
     const char *const *words = r->words ? r->words : none;
 
     d->name = r->name;
-    if (r->name && count(words) + count(r->command) == 1)
-        return read_one(d, words[0] ? words[0] : r->command[0], err);
-    if (r->name)
+    if (r->name) {
         d->target = join(&d->arena, words, r->command);
-    else if (!words[0] && r->command)
+        if (d->target[0] && !d->target[1] &&
+            (add_is_npm_id(d->target[0]) || has_space(d->target[0])))
+            return read_one(d, d->target[0], err);
+        d->one_text = !r->command;
+    } else if (!words[0] && r->command) {
         return read_words(d, r->command, err); /* claude takes the name behind "--" too */
-    else if (!r->command)
+    } else if (!r->command) {
         return read_words(d, words, err);
-    else {
+    } else {
         d->name = words[0];
         d->target = join(&d->arena, words + 1, r->command);
     }
@@ -209,105 +212,6 @@ bool add_begins_command(const char *const *words, size_t n, bool named, const ch
     return true;
 }
 
-/* ---- What is wrong with it ----------------------------------------------------------------- */
-
-static int check_transport(const char *transport, bool url, const char *target,
-                           enum spec_transport *out, struct pb_error *err)
-{
-    static const struct {
-        const char *name;
-        enum spec_transport transport;
-    } names[] = { { "stdio", SPEC_STDIO },
-                  { "http", SPEC_HTTP },
-                  { "streamable-http", SPEC_HTTP },
-                  { "sse", SPEC_SSE } };
-
-    *out = url ? SPEC_HTTP : SPEC_STDIO;
-    if (!transport)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(names[i].name, transport) != 0)
-            continue;
-        *out = names[i].transport;
-        if (url && *out == SPEC_STDIO)
-            return fail(err, PB_E_INVALID,
-                        "a URL is reached by 'http' or 'sse'; 'stdio' is for commands");
-        if (!url && *out != SPEC_STDIO)
-            return fail(err, PB_E_INVALID,
-                        "transport '%s' needs a URL such as https://host/mcp, not the command '%s'",
-                        transport, target);
-        return 0;
-    }
-    return fail(err, PB_E_INVALID, "--transport is 'stdio', 'sse' or 'http', not '%s'", transport);
-}
-
-static int check_url(const char *url, struct pb_error *err)
-{
-    const char *host = strstr(url, "://") + 3;
-    size_t n = strcspn(host, "/?#");
-
-    for (const char *p = url; *p; p++)
-        if ((unsigned char)*p <= ' ' || *p == 0x7f)
-            return fail(err, PB_E_INVALID, "a URL holds no spaces or control characters");
-    if (!add_is_url(url))
-        return fail(
-            err, PB_E_INVALID,
-            "'%.*s' is no way to reach an MCP server: a URL begins with http:// or https://",
-            (int)(host - url), url);
-    if (n == 0 || *host == ':' || (n && host[n - 1] == '@'))
-        return fail(err, PB_E_INVALID, "the URL names no host: https://host/mcp would be right");
-    return 0;
-}
-
-static bool env_name_ok(const char *pair, size_t n)
-{
-    if (!n || (*pair >= '0' && *pair <= '9'))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        char c = pair[i];
-
-        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-              c == '_'))
-            return false;
-    }
-    return true;
-}
-
-static int check_env(const char *const *env, struct pb_error *err)
-{
-    for (; env && *env; env++) {
-        size_t n = strcspn(*env, "=");
-
-        /* What is not K=V may be a value that lost its name: do not show it. */
-        if (!(*env)[n])
-            return fail(err, PB_E_INVALID, "-e takes NAME=value, and a word has no '='");
-        if (!env_name_ok(*env, n))
-            return fail(err, PB_E_INVALID,
-                        "-e takes NAME=value, and a name has only letters, digits and '_'");
-    }
-    return 0;
-}
-
-/* "Name:value" in the one spelling that a spec has: "Name: value". */
-static int read_header(struct arena *a, const char *line, const char **out, struct pb_error *err)
-{
-    static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    size_t n = strspn(line, token);
-    struct span value;
-
-    if (!n || line[n] != ':')
-        return fail(err, PB_E_INVALID,
-                    "-H takes \"Name: value\", as in \"Authorization: Bearer TOKEN\"");
-    value = span_trim(span_of(line + n + 1));
-    for (size_t i = 0; i < value.n; i++)
-        if (((unsigned char)value.p[i] < ' ' && value.p[i] != '\t') || value.p[i] == 0x7f)
-            return fail(err, PB_E_INVALID, "the value of header '%.*s' holds a control character",
-                        (int)n, line);
-    *out = arena_printf(a, "%.*s: %.*s", (int)n, line, SPAN_ARG(value));
-    return 0;
-}
-
 /* ---- The spec ------------------------------------------------------------------------------ */
 
 static int set_headers(struct spec *s, const char *const *headers, struct pb_error *err)
@@ -315,11 +219,11 @@ static int set_headers(struct spec *s, const char *const *headers, struct pb_err
     size_t n = count(headers);
     const char **out;
 
-    if (!n)
+    if (!headers || !n)
         return 0;
     out = arena_alloc(&s->arena, (n + 1) * sizeof *out);
     for (size_t i = 0; i < n; i++) {
-        int rc = read_header(&s->arena, headers[i], &out[i], err);
+        int rc = add_read_header(&s->arena, headers[i], &out[i], err);
 
         if (rc < 0)
             return rc;
@@ -343,15 +247,15 @@ static int make_remote(struct spec **out, struct reading *d, const struct add_re
     const char *url = d->target[0];
     AUTO_BUF struct buf name = { 0 };
     AUTO(spec) struct spec *s = NULL;
-    enum spec_transport transport;
+    enum spec_transport transport = SPEC_STDIO;
     int rc;
 
     if (d->target[1])
         return fail(err, PB_E_INVALID, "nothing may follow a URL but options; '%s' does",
                     d->target[1]);
-    rc = check_url(url, err);
+    rc = add_check_url(url, err);
     if (rc == 0)
-        rc = check_transport(r->transport, true, url, &transport, err);
+        rc = add_check_transport(r->transport, true, url, &transport, err);
     if (rc < 0)
         return rc;
     if (r->env && r->env[0])
@@ -387,7 +291,7 @@ static int make_command(struct spec **out, struct reading *d, const struct add_r
                         struct pb_error *err)
 {
     AUTO_BUF struct buf name = { 0 };
-    enum spec_transport transport;
+    enum spec_transport transport = SPEC_STDIO;
     struct add_package package;
     struct spec *s;
     int rc = unfold(d, err);
@@ -395,9 +299,9 @@ static int make_command(struct spec **out, struct reading *d, const struct add_r
     if (rc == 0 && (!d->target[0] || !*d->target[0]))
         return fail(err, PB_E_INVALID, "the command is empty: %s", how);
     if (rc == 0)
-        rc = check_transport(r->transport, false, d->target[0], &transport, err);
+        rc = add_check_transport(r->transport, false, d->target[0], &transport, err);
     if (rc == 0)
-        rc = check_env(r->env, err);
+        rc = add_check_env(r->env, err);
     if (rc == 0 && d->one_text)
         rc = add_complete(&d->arena, &d->target, r->env, err);
     if (rc < 0)
@@ -424,6 +328,7 @@ int add_parse(struct spec **out, const struct add_request *r, struct pb_error *e
     struct reading d = { 0 };
     int rc = read_request(&d, r, err);
 
+    assert(rc < 0 || d.target);
     if (rc == 0 && d.name && !good_name(d.name))
         rc = refuse_name(d.name, err);
     if (rc == 0 && add_has_scheme(d.target[0]))

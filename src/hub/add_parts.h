@@ -1,4 +1,4 @@
-/* add_parts.h - what add.c, add_name.c and add_package.c share. */
+/* add_parts.h - what the files of add.h share. */
 #pragma once
 #include "spec.h"
 
@@ -31,3 +31,13 @@ void add_name_url(struct buf *out, const char *url);
 /* Which kind of login variables and headers mean. `words`: the command, for docker's own -e. */
 enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
                                const char *const *headers);
+
+/* What --transport says, or what goes without saying. `url`: the target is one. */
+MUST_CHECK int add_check_transport(const char *transport, bool url, const char *target,
+                                   enum spec_transport *out, struct pb_error *err);
+/* `url` has a scheme. */
+MUST_CHECK int add_check_url(const char *url, struct pb_error *err);
+MUST_CHECK int add_check_env(const char *const *env, struct pb_error *err);
+/* "Name:value" in the one spelling that a spec has: "Name: value". */
+MUST_CHECK int add_read_header(struct arena *a, const char *line, const char **out,
+                               struct pb_error *err);

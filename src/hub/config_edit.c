@@ -128,7 +128,7 @@ int config_find_server(const char *path, const char *name, unsigned *line, struc
 static int not_found(const struct change *c, struct pb_error *err)
 {
     AUTO_FREE char *other = config_clients_path(NULL);
-    unsigned line;
+    unsigned line = 0;
 
     if (other && strcmp(other, c->path) != 0 &&
         config_find_server(other, c->name, &line, NULL) == 0)

@@ -111,7 +111,7 @@ TEST(without_a_name_the_server_names_itself)
         { "docker run ghcr.io/owner/server", "owner-server" },
         { "docker run -e A -v /x:/y localhost:5000/mcp/time:1.2", "mcp-time" },
         { "docker run mcp/time@sha256:0123", "mcp-time" },
-        { "node /home/me/weather/build/index.js", "weather" },
+        { "node /opt/weather/build/index.js", "weather" },
         { "python -m my_pkg.server", "my_pkg" },
         { "python3 tools/notes.py", "notes" },
         { "/usr/local/bin/my-server --stdio", "my-server" },
@@ -193,12 +193,37 @@ TEST(options_reach_the_spec)
     AUTO(spec) struct spec *s = added(&r);
 
     CHECK_STR(s->name, "mine");
+    CHECK_STR(reach(s), "[npx][-y][@x/fs]");
     CHECK_STR(s->env[0], "A=1");
     CHECK_STR(s->env[1], "B=x=y");
     CHECK(s->env[2] == NULL);
     CHECK_STR(s->cwd, "/srv");
     CHECK_INT(s->start, SPEC_LAZY);
     CHECK(s->enabled);
+}
+
+TEST(a_name_that_is_given_as_an_option_leaves_all_words_to_the_command)
+{
+    static const struct {
+        const char *words[4], *command[4], *reach;
+    } cases[] = {
+        { { "cmd" }, { NULL }, "[cmd]" },
+        { { "cmd", "arg" }, { NULL }, "[cmd][arg]" },
+        { { NULL }, { "npx", "x" }, "[npx][x]" },
+        { { "@x/fs" }, { NULL }, "[npx][-y][@x/fs]" },
+        { { "docker run img" }, { NULL }, "[docker][run][-i][--rm][img]" },
+        { { "https://h/" }, { NULL }, "http https://h/ or sse" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct add_request r = { .words = cases[i].words,
+                                 .command = cases[i].command[0] ? cases[i].command : NULL,
+                                 .name = "n" };
+        AUTO(spec) struct spec *s = added(&r);
+
+        CHECK_STR(s->name, "n");
+        CHECK_STR(reach(s), cases[i].reach);
+    }
 }
 
 TEST(headers_get_one_spelling_and_transports_are_taken_as_said)

@@ -107,6 +107,28 @@ TEST(a_server_is_taken_out_of_any_shape_without_a_trace)
     }
 }
 
+TEST(what_was_put_in_can_be_taken_out_again_byte_by_byte)
+{
+    static const char *const texts[] = {
+        "{\"mcpServers\":{\"a\":1}}",
+        "{ \"mcpServers\" : { \"a\" : 1 } }",
+        "{\n\t\"mcpServers\": {\n\t\t\"a\": 1\n\t}\n}\n",
+        "{\r\n \"mcpServers\":\r\n {\r\n  \"a\":1,\r\n\r\n  \"b\":2\r\n }\r\n}\r\n",
+        "\n\n  {\"mcpServers\": {\n    \"a\": 1, \"b\": 2}, \"z\": [1,\n 2]}  \n\n",
+        "{\"mcpServers\":{\n\n\n      \"a\":{\"x\":[{},[],\"\\ud800\"]}\n\n\n}}",
+    };
+    const char *path = temp_path("back.json");
+    struct pb_error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        temp_write(path, texts[i]);
+        CHECK_INT(save(path, "n", "{\"env\":{\"A\":\"1\"},\"args\":[\"x\",{\"y\":[]}]}"), 0);
+        CHECK_INT(save(path, "n", "{\"url\":\"u\"}"), 0);
+        CHECK_INT(config_remove_server(path, "n", &err), 0);
+        CHECK_STR(temp_read(path), texts[i]);
+    }
+}
+
 TEST(saving_leaves_one_entry_of_a_name)
 {
     const char *path = temp_path("shapes.json");
