@@ -16,6 +16,12 @@
 #include "face/external.h"
 #include "face/host.h"
 
+/* Once for each. */
+static const enum pb_era rig_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
+#define TWO_ERAS(era)                                                     \
+    for (size_t era##_at = 0; era##_at < ARRAY_LEN(rig_eras); era##_at++) \
+        for (enum pb_era era = rig_eras[era##_at], *once_ = &era; once_; once_ = NULL)
+
 enum { RIG_SERVERS_MAX = 64, FACE_NOTES_MAX = 65536, FACE_ANSWERS_MAX = 256 };
 
 struct hub_rig {

@@ -1,10 +1,9 @@
 #include "hub_rig.h"
 
-static const enum pb_era eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
-
 TEST(a_change_of_a_list_is_told_to_the_clients_that_see_it)
 {
-    for (size_t i = 0; i < ARRAY_LEN(eras); i++) {
+    TWO_ERAS(era)
+    {
         struct hub_rig rig;
         struct fake_server *f;
         struct face_client all, alpha, beta;
@@ -16,9 +15,9 @@ TEST(a_change_of_a_list_is_told_to_the_clients_that_see_it)
         fake_prompt(f, "p", "p");
         rig_server(&rig, "beta");
         rig_start(&rig);
-        face_open(&rig, &all, NULL, eras[i]);
-        face_open(&rig, &alpha, &(struct host_scope){ .server = "alpha" }, eras[i]);
-        face_open(&rig, &beta, &(struct host_scope){ .server = "beta" }, eras[i]);
+        face_open(&rig, &all, NULL, era);
+        face_open(&rig, &alpha, &(struct host_scope){ .server = "alpha" }, era);
+        face_open(&rig, &beta, &(struct host_scope){ .server = "beta" }, era);
         fakes_settle(&rig.fakes);
         all.notes[0] = alpha.notes[0] = beta.notes[0] = '\0';
 
@@ -48,30 +47,25 @@ TEST(a_change_of_a_list_is_told_to_the_clients_that_see_it)
     }
 }
 
-static void on_done(void *ctx, const struct client_reply *reply)
-{
-    int *done = ctx;
-
-    if (reply->err)
-        TAP_FAIL("%s", reply->err->msg);
-    (*done)++;
-}
-
 static void subscribe(struct face_client *c, const char *uri, bool on)
 {
     struct pb_error err;
-    int done = 0;
+    struct fake_reply done = { 0 };
 
-    CHECK_INT(on ? client_subscribe(c->client, span_of(uri), on_done, &done, &err)
-                 : client_unsubscribe(c->client, span_of(uri), on_done, &done, &err),
+    CHECK_INT(on ? client_subscribe(c->client, span_of(uri), fake_on_reply, &done, &err)
+                 : client_unsubscribe(c->client, span_of(uri), fake_on_reply, &done, &err),
               0);
-    FAKES_UNTIL(c->fakes, done);
+    FAKES_UNTIL(c->fakes, done.count);
+    if (done.err.code)
+        TAP_FAIL("%s", done.err.msg);
+    fake_reply_done(&done);
     fakes_settle(c->fakes);
 }
 
 TEST(updates_of_a_resource_reach_its_subscribers_under_the_uri_they_know)
 {
-    for (size_t i = 0; i < ARRAY_LEN(eras); i++) {
+    TWO_ERAS(era)
+    {
         struct hub_rig rig;
         struct fake_server *alpha, *beta;
         struct face_client a, b, one;
@@ -82,9 +76,9 @@ TEST(updates_of_a_resource_reach_its_subscribers_under_the_uri_they_know)
         beta = rig_server(&rig, "beta");
         fake_resource(beta, "file:///both", "2");
         rig_start(&rig);
-        face_open(&rig, &a, NULL, eras[i]);
-        face_open(&rig, &b, NULL, eras[i]);
-        face_open(&rig, &one, &(struct host_scope){ .server = "beta" }, eras[i]);
+        face_open(&rig, &a, NULL, era);
+        face_open(&rig, &b, NULL, era);
+        face_open(&rig, &one, &(struct host_scope){ .server = "beta" }, era);
         subscribe(&a, "file:///both", true);
         subscribe(&b, "patchbay://beta/file:///both", true);
         subscribe(&one, "file:///both", true);
@@ -226,7 +220,7 @@ TEST(many_clients_of_both_eras_get_their_own_answers)
     fake_tool(rig_server(&rig, "beta"), "echo", FAKE_ECHO);
     rig_start(&rig);
     for (int i = 0; i < CLIENTS; i++)
-        face_open(&rig, &c[i], NULL, eras[i % 2]);
+        face_open(&rig, &c[i], NULL, rig_eras[i % 2]);
     for (int k = 0; k < CALLS; k++)
         for (int i = 0; i < CLIENTS; i++) {
             char params[128];
@@ -254,7 +248,8 @@ TEST(many_clients_of_both_eras_get_their_own_answers)
 
 TEST(a_client_that_leaves_cancels_what_it_asked_for)
 {
-    for (size_t i = 0; i < ARRAY_LEN(eras); i++) {
+    TWO_ERAS(era)
+    {
         struct hub_rig rig;
         struct fake_server *f;
         struct face_client stays, leaves;
@@ -263,8 +258,8 @@ TEST(a_client_that_leaves_cancels_what_it_asked_for)
         f = rig_server(&rig, "alpha");
         fake_tool(f, "hang", FAKE_HANG);
         rig_start(&rig);
-        face_open(&rig, &stays, NULL, eras[i]);
-        face_open(&rig, &leaves, NULL, eras[i]);
+        face_open(&rig, &stays, NULL, era);
+        face_open(&rig, &leaves, NULL, era);
         face_send(&stays, "tools/call", "{\"name\":\"alpha__hang\"}");
         face_send(&leaves, "tools/call", "{\"name\":\"alpha__hang\"}");
         fakes_settle(&rig.fakes);
@@ -329,74 +324,6 @@ TEST(changed_roots_are_told_to_the_servers)
     CHECK_INT(f->roots_changed, 1);
     face_close(&c);
     rig_done(&rig);
-}
-
-TEST(a_list_waits_for_servers_that_are_about_to_be_there_but_not_for_ever)
-{
-    enum { WAIT_MS = 5000 };
-    struct hub_rig rig;
-    struct fake_server *f;
-    struct face_client c;
-    struct fake_reply *a, *b;
-
-    rig_init(&rig, &(struct host_options){ .list_wait_ms = WAIT_MS });
-    f = rig_server(&rig, "alpha");
-    fake_tool(f, "one", FAKE_TEXT);
-    f->connect = FAKE_CONNECT_DELAY;
-    f->connect_ms = 1000;
-    f = rig_server(&rig, "beta");
-    fake_tool(f, "two", FAKE_TEXT);
-    f->connect = FAKE_CONNECT_HANG;
-    rig_start(&rig);
-    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
-    a = face_send(&c, "tools/list", "{}");
-    fakes_settle(&rig.fakes);
-    loop_advance(rig.fakes.loop, WAIT_MS - 1);
-    fakes_settle(&rig.fakes);
-    CHECK_INT(a->count, 0);
-    loop_advance(rig.fakes.loop, 1);
-    fakes_settle(&rig.fakes);
-    CHECK_INT(a->count, 1);
-    CHECK_STR(face_names(a->result, "tools", "name"), "alpha__one");
-    face_close(&c);
-
-    /* A scope of one server waits for that one, and as long as it takes. */
-    face_open(&rig, &c, &(struct host_scope){ .server = "alpha" }, PB_ERA_MODERN);
-    CHECK_STR(face_tools(&c), "one");
-    face_close(&c);
-    face_open(&rig, &c, &(struct host_scope){ .server = "beta" }, PB_ERA_MODERN);
-    a = face_send(&c, "tools/list", "{}");
-    b = face_send(&c, "prompts/list", "{}");
-    fakes_settle(&rig.fakes);
-    CHECK_INT(a->count + b->count, 0);
-    hub_stop_all(rig.hub);
-    fakes_settle(&rig.fakes);
-    CHECK_INT(a->count, 1);
-    CHECK_INT(b->count, 1);
-    a = face_send(&c, "tools/list", "{}");
-    FAKES_UNTIL(&rig.fakes, a->count);
-    face_close(&c);
-    rig_done(&rig);
-}
-
-TEST(a_client_may_leave_while_its_list_waits)
-{
-    struct hub_rig rig;
-    struct face_client c;
-
-    rig_init(&rig, &(struct host_options){ .list_wait_ms = 5000 });
-    rig_server(&rig, "alpha")->connect = FAKE_CONNECT_HANG;
-    rig_start(&rig);
-    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
-    face_send(&c, "tools/list", "{}");
-    fakes_settle(&rig.fakes);
-    face_close(&c);
-    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
-    face_send(&c, "tools/list", "{}");
-    fakes_settle(&rig.fakes);
-    client_close(TAKE(c.client), NULL, NULL); /* and the hosts end in the same turn */
-    rig_done(&rig);
-    fake_reply_done(&c.answers[0]);
 }
 
 TEST(hosts_end_with_their_clients_connected_and_calls_under_way)
