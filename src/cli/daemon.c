@@ -1,10 +1,7 @@
 #include "daemon.h"
 #include <signal.h>
 
-enum {
-    DAEMON_CONNECT_MS = 30000,
-    DAEMON_LIST_MS = 10000, /* a client that asks at once waits this long for slow starters */
-};
+enum { DAEMON_CONNECT_MS = 30000 };
 
 struct daemon {
     const struct daemon_options *opts;
@@ -119,7 +116,10 @@ static void on_serve_closed(void *ctx)
 {
     struct daemon *d = ctx;
 
-    hosts_close(TAKE(d->hosts), on_hosts_closed, d);
+    if (d->hosts)
+        hosts_close(TAKE(d->hosts), on_hosts_closed, d);
+    else
+        on_hosts_closed(d);
 }
 
 static void on_attach_closed(void *ctx)
@@ -203,28 +203,44 @@ static void start_servers(struct daemon *d)
     hub_start_all(d->hub, specs, n);
 }
 
-static void make_hub(struct daemon *d)
+static int make_hub(struct daemon *d, struct pb_error *err)
 {
     struct hub_options hub = HUB_OPTIONS_INIT;
-    struct host_options hosts = { .expose = d->opts->expose, .list_wait_ms = DAEMON_LIST_MS };
+    const struct settings *set = &d->config->settings;
+    struct host_options hosts = { .expose = d->opts->expose,
+                                  .name = set->server_name,
+                                  .version = set->server_version,
+                                  .max_request_bytes = set->max_request_bytes,
+                                  .list_wait_ms = set->list_wait_ms };
     struct config_request r = cli_config_request(d->opts->cli);
 
     d->home = config_home(&r);
     d->cache = config_cache_dir(&r);
     hub.loop = d->loop;
     hub.connect_ms = DAEMON_CONNECT_MS;
-    hub.retry_initial = false;
+    hub.call_ms = set->call_ms;
+    hub.health_ms = set->health_ms;
+    hub.reconnect = (struct retry_policy){ RETRY_BACKOFF, (unsigned)set->reconnect_max,
+                                           set->reconnect_base_ms, set->reconnect_jitter };
+    hub.restart_max = (unsigned)set->restart_max;
+    hub.retry_initial = set->retry_initial;
+    hub.refresh_on_change = strcmp(set->tool_refresh, "on_change") == 0;
+    hub.max_servers = set->max_servers;
     hub.cache_dir = d->cache;
     d->hub = hub_new(&hub);
     hosts.hub = d->hub;
+    if (!hosts.expose && set->expose && host_parse_expose(set->expose, &hosts.expose, err) < 0)
+        return fail_in(err, "settings.expose");
     d->hosts = hosts_new(d->loop, &hosts);
+    return 0;
 }
 
 static int start(struct daemon *d, struct pb_error *err)
 {
-    int rc = 0;
+    int rc = make_hub(d, err);
 
-    make_hub(d);
+    if (rc < 0)
+        return rc;
     /* Spawned first, so that they start while we make our own doors. */
     start_servers(d);
     if (d->opts->socket)

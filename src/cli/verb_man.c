@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "hub/hub.h"
 
 /* troff takes a leading dot or quote as a command and a backslash as an escape. */
 static void roff(const char *s)
@@ -38,6 +39,21 @@ static void man_verb(const struct verb *verb)
     }
 }
 
+static void man_settings(void)
+{
+    printf(
+        ".SH SETTINGS\nMembers of \"settings\" in config.json, with what they are by default.\n");
+    for (const struct setting *s = settings_table; s->name; s++) {
+        printf(".TP\n.B ");
+        roff(s->name);
+        printf(" (");
+        roff(s->fallback);
+        printf(")\n");
+        roff(s->help);
+        printf("\n");
+    }
+}
+
 static int run_man(struct cli *cli)
 {
     (void)cli;
@@ -46,6 +62,7 @@ static int run_man(struct cli *cli)
     printf(".SH SYNOPSIS\n.B patchbay\n.I VERB\n[\\fIOPTION\\fR...]\n.SH VERBS\n");
     for (const struct verb *const *v = cli_verbs; *v; v++)
         man_verb(*v);
+    man_settings();
     printf(".SH EXIT STATUS\n0 ok, 1 usage, 3 login needed, 4 unreachable, 5 the tool failed.\n");
     return CLI_OK;
 }

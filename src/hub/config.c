@@ -11,6 +11,7 @@ struct config *config_new(void)
     struct config *c = NEW(struct config);
 
     c->modes = mode_set_new();
+    settings_init(&c->settings);
     return c;
 }
 
@@ -24,6 +25,7 @@ void config_free(struct config *c)
         spec_unref(slot->value);
     map_done(&c->specs);
     mode_set_unref(c->modes);
+    settings_done(&c->settings);
     for (size_t i = 0; i < c->n_files; i++)
         free(c->files[i].path);
     free(c->files);
@@ -216,6 +218,30 @@ static int read_modes(struct reading *rd, const char *shape, struct json v)
     return 0;
 }
 
+/* A setting that an older program does not know is no reason not to start. */
+static int read_settings(struct reading *rd, const char *shape, struct json v)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    if (!json_is(v, JSON_OBJECT))
+        return source_fail(&rd->source, v, shape, PB_E_INVALID, "expected an object");
+    JSON_FOREACH(m, v) {
+        struct span name = json_key_str(m, &a);
+        AUTO_BUF struct buf where = { 0 };
+        char shown[SHOWN_MAX + 1];
+        struct pb_error bad = { 0 };
+        int rc = settings_set(&rd->source.config->settings, name, m, &bad);
+
+        show_head(shown, name, 40);
+        buf_printf(&where, "%s.%s", shape, shown);
+        if (rc == -(int)PB_E_NOT_FOUND)
+            source_warn(&rd->source, m, buf_cstr(&where), "unknown, ignoring");
+        else if (rc < 0)
+            return source_fail(&rd->source, m, buf_cstr(&where), bad.code, bad.msg);
+    }
+    return 0;
+}
+
 static const struct top {
     const char *key;
     int (*read)(struct reading *rd, const char *shape, struct json v);
@@ -226,6 +252,7 @@ static const struct top {
     { "mcps", read_list, CONFIG_MCPS },
     { "modes", read_modes, 0 },
     { "servers", read_object, CONFIG_SERVERS },
+    { "settings", read_settings, 0 },
 };
 
 static int read_top(struct reading *rd, struct json v)

@@ -5,6 +5,7 @@
  * all files. Errors read "FILE:LINE: KEY: what was expected". */
 #pragma once
 #include "mode.h"
+#include "settings.h"
 #include "spec.h"
 
 enum config_shape {
@@ -23,6 +24,7 @@ struct config_file {
 struct config {
     struct map specs;          /* name -> struct spec; order of first mention */
     struct mode_set *modes;    /* predefined and configured ones */
+    struct settings settings;  /* "settings", or what they are by themselves */
     struct config_file *files; /* all that were looked at, for watching */
     size_t n_files;
     char **warnings; /* such as a variable that is not set */

@@ -174,7 +174,7 @@ void member_replace(struct member *m, struct spec *spec)
     struct link *old = m->link;
 
     member_unwant(m);
-    m->up = m->was_up = m->permanent_error = false;
+    m->up = m->was_up = m->permanent_error = m->loading = m->cache_dirty = false;
     m->reconnects = m->restarts = 0;
     m->hint = PB_ERA_AUTO;
     member_forget_lists(m);
@@ -196,8 +196,9 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     }
     if (hub_find(h, spec->name))
         return fault_fail(err, FAULT_DUPLICATE, "there is a server '%s' already", spec->name);
-    if (h->by_name.n >= HUB_SERVERS_MAX)
-        return fail(err, PB_E_LIMIT, "%d servers are the most that one hub takes", HUB_SERVERS_MAX);
+    if (h->by_name.n >= (h->opts.max_servers ? h->opts.max_servers : HUB_SERVERS_MAX))
+        return fail(err, PB_E_LIMIT, "there are %zu servers, and no more are allowed",
+                    h->by_name.n);
     m = NEW(struct member);
     m->hub = h;
     m->name = mem_dup(spec->name);

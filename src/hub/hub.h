@@ -36,6 +36,7 @@ struct hub_options {
     uint64_t oauth_ms;             /* 120 s */
     uint64_t health_ms;            /* 30 s; 0: no health checks */
     struct retry_policy reconnect; /* backoff, 5, 1 s */
+    uint64_t max_servers;          /* 0: HUB_SERVERS_MAX */
     unsigned restart_max;          /* crashes of a child that had been connected: 3 */
     bool retry_initial;            /* also when the first connection fails; true in the library */
     bool on_demand;                /* every server waits for its first call */

@@ -1,0 +1,138 @@
+#include "settings.h"
+#include <stdio.h>
+
+enum { DAY_S = 86400 };
+
+static const char *const refresh_words[] = { "on_change", "on_connect", NULL };
+
+#define AT(member) offsetof(struct settings, member)
+/* clang-format off */
+const struct setting settings_table[] = {
+    { "expose", SETTING_TEXT, AT(expose), 0, 0, NULL, "\"catalog,builtin\"",
+      "what MCP clients see: catalog, external, builtin, breakpoint" },
+    { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30",
+      "how often connected servers are asked whether they are alive; 0: never" },
+    { "list_wait_s", SETTING_SECONDS, AT(list_wait_ms), 0, 600, NULL, "10",
+      "how long a client that asks at once waits for servers that are still starting" },
+    { "max_request_bytes", SETTING_COUNT, AT(max_request_bytes), 1024, REQUEST_BYTES_MAX, NULL, "10485760",
+      "the largest message a client may send" },
+    { "max_servers", SETTING_COUNT, AT(max_servers), 0, HUB_SERVERS_MAX, NULL, "0",
+      "how many servers there may be; 0: no limit but the program's own" },
+    { "reconnect_base_s", SETTING_SECONDS, AT(reconnect_base_ms), 0.001, 3600, NULL, "1",
+      "the wait before the first attempt to reconnect; it doubles with each" },
+    { "reconnect_jitter", SETTING_BOOL, AT(reconnect_jitter), 0, 0, NULL, "false",
+      "shorten these waits at random, so that many hubs do not come back at once" },
+    { "reconnect_max", SETTING_COUNT, AT(reconnect_max), 0, 1000000, NULL, "5",
+      "attempts to reconnect a lost server before it counts as failed" },
+    { "restart_max", SETTING_COUNT, AT(restart_max), 0, 1000000, NULL, "3",
+      "restarts of a server whose process ends by itself before it counts as failed" },
+    { "retry_initial", SETTING_BOOL, AT(retry_initial), 0, 0, NULL, "false",
+      "also try again when a server fails to start for the first time" },
+    { "server_name", SETTING_TEXT, AT(server_name), 0, 0, NULL, "\"Patchbay\"",
+      "what we call ourselves to clients" },
+    { "server_version", SETTING_TEXT, AT(server_version), 0, 0, NULL, "the program's",
+      "and which version of it" },
+    { "timeout_s", SETTING_SECONDS, AT(call_ms), 0.001, DAY_S, NULL, "30",
+      "how long a tool call may take when its server says nothing about it" },
+    { "tool_refresh", SETTING_WORD, AT(tool_refresh), 0, 0, refresh_words, "\"on_change\"",
+      "on_change: list a server's tools again when it says they changed; on_connect: only then" },
+    { 0 },
+};
+/* clang-format on */
+#undef AT
+
+void settings_init(struct settings *s)
+{
+    *s = (struct settings){
+        .call_ms = SPEC_TIMEOUT_MS,
+        .health_ms = 30000,
+        .list_wait_ms = 10000,
+        .reconnect_max = 5,
+        .reconnect_base_ms = 1000,
+        .restart_max = 3,
+        .max_request_bytes = REQUEST_BYTES_MAX,
+        .tool_refresh = "on_change",
+    };
+}
+
+void settings_done(struct settings *s) { arena_done(&s->arena); }
+
+static int set_number(const struct setting *row, struct json v, uint64_t *out, struct pb_error *err)
+{
+    double unit = row->kind == SETTING_SECONDS ? 1000 : 1;
+    double number;
+
+    if (!json_is(v, JSON_NUMBER))
+        return fail(err, PB_E_INVALID, "expected a number, got %s", json_type_phrase(v));
+    if (json_double(v, &number, NULL) < 0 || number < row->min || number > row->max)
+        return fail(err, PB_E_INVALID, "%.*s is outside %g..%g%s", SPAN_ARG(json_text(v)), row->min,
+                    row->max, row->kind == SETTING_SECONDS ? " seconds" : "");
+    if (row->kind == SETTING_COUNT && number != (double)(uint64_t)number)
+        return fail(err, PB_E_INVALID, "expected a whole number, got %.*s", SPAN_ARG(json_text(v)));
+    *out = (uint64_t)(number * unit + 0.5);
+    return 0;
+}
+
+static int set_bool(const struct setting *row, struct json v, bool *out, struct pb_error *err)
+{
+    (void)row;
+    if (!json_is(v, JSON_TRUE) && !json_is(v, JSON_FALSE))
+        return fail(err, PB_E_INVALID, "expected true or false, got %s", json_type_phrase(v));
+    *out = json_is(v, JSON_TRUE);
+    return 0;
+}
+
+static int set_word(const struct setting *row, struct json v, const char **out,
+                    struct pb_error *err)
+{
+    AUTO_BUF struct buf known = { 0 };
+
+    for (const char *const *w = row->words; *w; w++) {
+        if (json_str_is(v, *w)) {
+            *out = *w;
+            return 0;
+        }
+        buf_printf(&known, "%s\"%s\"", w == row->words ? "" : " or ", *w);
+    }
+    return fail(err, PB_E_INVALID, "expected %s", buf_cstr(&known));
+}
+
+static int set_text(struct settings *s, struct json v, const char **out, struct pb_error *err)
+{
+    char *text = json_cstr(v, &s->arena);
+
+    if (!text)
+        return fail(err, PB_E_INVALID, "expected a text, got %s", json_type_phrase(v));
+    *out = text;
+    return 0;
+}
+
+static const struct setting *find(struct span name)
+{
+    for (const struct setting *row = settings_table; row->name; row++)
+        if (span_is(name, row->name))
+            return row;
+    return NULL;
+}
+
+int settings_set(struct settings *s, struct span name, struct json v, struct pb_error *err)
+{
+    const struct setting *row = find(name);
+    void *at;
+
+    if (!row)
+        return fail(err, PB_E_NOT_FOUND, "there is no such setting");
+    at = (char *)s + row->offset;
+    switch (row->kind) {
+    case SETTING_BOOL:
+        return set_bool(row, v, at, err);
+    case SETTING_COUNT:
+    case SETTING_SECONDS:
+        return set_number(row, v, at, err);
+    case SETTING_WORD:
+        return set_word(row, v, at, err);
+    case SETTING_TEXT:
+        return set_text(s, v, at, err);
+    }
+    return 0;
+}

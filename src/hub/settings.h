@@ -1,0 +1,41 @@
+/* settings.h - how the hub behaves, by name. One table says which settings there are, what they are
+ * when nobody says otherwise, and what they mean; the config file's "settings" object is read by
+ * it, and the manual is printed from it. */
+#pragma once
+#include "json/json.h"
+
+struct settings {
+    struct arena arena;    /* of the texts below */
+    uint64_t call_ms;      /* timeout_s */
+    uint64_t health_ms;    /* health_s */
+    uint64_t list_wait_ms; /* list_wait_s */
+    uint64_t reconnect_max;
+    uint64_t reconnect_base_ms; /* reconnect_base_s */
+    uint64_t restart_max;
+    uint64_t max_servers;
+    uint64_t max_request_bytes;
+    bool reconnect_jitter, retry_initial;
+    const char *tool_refresh; /* "on_change" or "on_connect" */
+    const char *expose;       /* groups, as --expose takes them; NULL: the default */
+    const char *server_name, *server_version; /* NULL: ours */
+};
+
+void settings_init(struct settings *s);
+void settings_done(struct settings *s);
+/* One member of "settings". -PB_E_NOT_FOUND: there is no such setting; -PB_E_INVALID says what was
+ * expected. */
+MUST_CHECK int settings_set(struct settings *s, struct span name, struct json v,
+                            struct pb_error *err);
+
+enum setting_kind { SETTING_BOOL, SETTING_COUNT, SETTING_SECONDS, SETTING_WORD, SETTING_TEXT };
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    size_t offset;
+    double min, max;          /* counts and seconds */
+    const char *const *words; /* SETTING_WORD */
+    const char *fallback;     /* as it is written in the file */
+    const char *help;
+};
+/* Sorted by name, ended by name NULL. */
+extern const struct setting settings_table[];
