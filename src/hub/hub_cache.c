@@ -13,6 +13,7 @@ enum { CACHE_VERSION = 1 };
 struct cache_job {
     struct hub *hub;
     uint64_t no;
+    unsigned load;
     char *path;
     struct buf text;
     struct json_doc doc; /* reading */
@@ -116,7 +117,7 @@ static void load_done(void *ctx)
     struct member *m = hub_by_no(j->hub, j->no);
     struct json root = j->found ? json_root(&j->doc) : (struct json){ 0 };
 
-    if (m && m->loading) {
+    if (m && m->loading && m->loads == j->load) {
         m->loading = false;
         if (j->found && m->hint == PB_ERA_AUTO)
             m->hint = json_str_is(json_get(root, "era"), "legacy")   ? PB_ERA_LEGACY
@@ -140,6 +141,7 @@ void member_load(struct member *m)
         return;
     }
     j = job_new(m);
+    j->load = ++m->loads;
     if (loop_work(m->hub->loop, load_work, load_done, j, NULL) < 0) {
         job_free(j);
         member_loaded(m);

@@ -171,13 +171,17 @@ void member_settle_calls(struct member *m)
         list_remove(pos);
         list_append(&now, pos);
     }
+    fault_fail(&err, FAULT_NO_SERVER, "server '%s' has been removed", m->name);
     while (!list_empty(&now)) {
-        pos = now.next;
-        list_remove(pos);
-        if (link_state(m->link) == LINK_CONNECTED)
-            send_parked(CONTAINER_OF(pos, struct parked, at));
+        struct parked *p = CONTAINER_OF(now.next, struct parked, at);
+
+        list_remove(&p->at);
+        if (m->leaving)
+            parked_fail(p, &err);
+        else if (link_state(m->link) == LINK_CONNECTED)
+            send_parked(p);
         else
-            list_append(&m->parked, pos);
+            list_append(&m->parked, &p->at);
     }
 }
 

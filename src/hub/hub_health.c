@@ -10,7 +10,9 @@ static void on_pong(void *ctx, const struct client_reply *reply)
     struct link_facts facts;
 
     m->pinging = false;
-    if (!reply->err || m->leaving || link_state(m->link) != LINK_CONNECTED)
+    /* Cancelled: it is being disconnected. */
+    if (!reply->err || reply->err->code == PB_E_CANCELLED || m->leaving ||
+        link_state(m->link) != LINK_CONNECTED)
         return;
     link_facts(m->link, &facts);
     /* A server that does one thing at a time cannot answer while it works; calls have their own

@@ -29,6 +29,7 @@ struct member {
     bool cache_busy;  /* they are being written */
     bool leaving;
     unsigned closing; /* links of it that are not gone yet */
+    unsigned loads;   /* times that its file was asked for; what an older one says is dropped */
     unsigned reconnects, restarts;
     bool permanent_error;
     size_t subscriptions;

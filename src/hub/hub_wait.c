@@ -46,8 +46,10 @@ void hub_thread_shutdown(struct hub_thread *t)
     pthread_mutex_lock(&t->lock);
     if (!t->shut) {
         if (loop_wait(t->loop, close_it, t, 0, NULL, &err) < 0)
-            log_error("the hub's thread cannot be stopped: %s", err.msg);
+            log_debug("the hub is closed by its owner: %s", err.msg);
         loop_shut(t->loop);
+        if (t->hub) /* its thread never ran */
+            hub_close(TAKE(t->hub), NULL, NULL);
         t->shut = true;
     }
     pthread_mutex_unlock(&t->lock);

@@ -493,7 +493,7 @@ TEST(only_enabled_servers_start_and_disabling_one_stops_it)
     hub_rig_done(&r);
 }
 
-/* S1-50 S1-51 S1-61 */
+/* S1-51 S1-61 */
 TEST(what_is_known_of_a_running_server_is_when_it_came_was_used_and_restarted)
 {
     struct hub_rig r;

@@ -122,7 +122,7 @@ TEST(a_hundred_calls_of_two_tools_at_once_all_succeed)
     hub_rig_done(&r);
 }
 
-/* S1-119 S1-59 */
+/* S1-119 */
 TEST(the_first_call_wakes_a_server_that_rests_and_gets_its_answer)
 {
     struct hub_rig r;

@@ -350,7 +350,85 @@ TEST(jitter_only_shortens_a_wait_and_by_half_at_most)
     CHECK(least != most);
 }
 
+/* S4-19 S4-233 */
+TEST(thirty_seconds_for_connecting_and_not_one_more)
+{
+    struct hub_rig r;
+    struct link_status st;
+
+    hub_rig_init(&r);
+    r.opts.connect_ms = 30000;
+    r.opts.retry_initial = false;
+    hub_rig_start(&r);
+    hub_rig_server(&r, "a")->connect = FAKE_CONNECT_HANG;
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    hub_rig_pass(&r, 29999);
+    CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTING);
+    hub_rig_pass(&r, 1);
+    CHECK_INT(hub_rig_state(&r, "a"), LINK_ERROR);
+    link_status(hub_link(r.hub, "a"), &st);
+    CHECK_HAS(st.message, "no answer within 30s");
+    hub_rig_done(&r);
+}
+
+static int refuse(void *ctx, struct client **out, struct pb_loop *loop, const struct spec *spec,
+                  const char *caller, const struct client_events *events, void *events_ctx,
+                  struct pb_error *err)
+{
+    (void)out, (void)loop, (void)spec, (void)caller, (void)events, (void)events_ctx;
+    ++*(int *)ctx;
+    return fail(err, PB_E_AUTH, "HTTP 401");
+}
+
+TEST(who_is_not_let_in_does_not_knock_again)
+{
+    struct hub_rig r;
+    int knocks = 0;
+
+    hub_rig_init(&r);
+    r.opts.open = refuse;
+    r.opts.open_ctx = &knocks;
+    hub_rig_start(&r);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    hub_rig_pass(&r, 100000);
+    CHECK_INT(knocks, 1);
+    CHECK_INT(hub_rig_state(&r, "a"), LINK_ERROR);
+    hub_rig_done(&r);
+}
+
 /* ---- health ---- */
+
+static size_t sent;
+
+static int count_and_send(struct wire *wire, const struct wire_out *m, struct pb_error *err)
+{
+    sent++;
+    return fake_wire_send(wire, m, err);
+}
+
+/* A server that has stopped to read: what is sent to it gets nowhere. */
+static int send_nowhere(struct wire *wire, const struct wire_out *m, struct pb_error *err)
+{
+    (void)wire, (void)m, (void)err;
+    return 0;
+}
+
+static void send_by(struct fake_server *f,
+                    int (*send)(struct wire *, const struct wire_out *, struct pb_error *))
+{
+    static struct wire_ops ops;
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &f->wires) {
+        struct fake_wire *w = CONTAINER_OF(pos, struct fake_wire, link);
+
+        ops = *w->wire.ops;
+        ops.send = send;
+        w->wire.ops = &ops;
+    }
+}
+
+static void deafen(struct fake_server *f) { send_by(f, send_nowhere); }
 
 /* S0-84 S4-241 */
 TEST(every_connected_server_is_pinged_at_each_interval_and_nothing_changes_when_it_answers)
@@ -362,33 +440,16 @@ TEST(every_connected_server_is_pinged_at_each_interval_and_nothing_changes_when_
     hub_rig_start(&r);
     f = hub_rig_up(&r, "a", (struct rig_spec){ .transport = SPEC_HTTP });
     fakes_forget_events(&r.fakes);
-    hub_rig_pass(&r, 300000);
+    send_by(f, count_and_send);
+    for (size_t i = 1; i <= 10; i++) {
+        hub_rig_pass(&r, 30000);
+        CHECK_INT(sent, i); /* one ping each, and nothing else */
+    }
     CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTED);
     CHECK_STR(fakes_states(&r.fakes, "a"), "");
     CHECK_INT(f->connects, 1);
     CHECK_INT(f->lists[LIST_TOOLS], 1);
     hub_rig_done(&r);
-}
-
-/* A server that has stopped to read: what is sent to it gets nowhere. */
-static int send_nowhere(struct wire *wire, const struct wire_out *m, struct pb_error *err)
-{
-    (void)wire, (void)m, (void)err;
-    return 0;
-}
-
-static void deafen(struct fake_server *f)
-{
-    static struct wire_ops deaf;
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &f->wires) {
-        struct fake_wire *w = CONTAINER_OF(pos, struct fake_wire, link);
-
-        deaf = *w->wire.ops;
-        deaf.send = send_nowhere;
-        w->wire.ops = &deaf;
-    }
 }
 
 /* S0-84 S4-241 S4-131 */

@@ -44,7 +44,7 @@ TEST(shutdown_ends_the_thread_and_may_be_said_twice)
 
 /* ---- processes ---- */
 
-/* S4-77 S4-78 S4-87 S1-59 S4-12 */
+/* S4-77 S4-78 S4-87 S4-12 */
 TEST(a_real_process_is_connected_and_its_tools_are_there_with_its_name)
 {
     struct hub_thread *t = hub_begin();
@@ -55,6 +55,22 @@ TEST(a_real_process_is_connected_and_its_tools_are_there_with_its_name)
                  "datetime\",\"ex/echo\",\"ex/string\"],\"connected_at\":1");
     check_tools(t, "\"name\":\"ex/echo\",\"server\":\"ex\",\"original_name\":\"echo\"", true);
     CHECK_CALL(t, "ex/echo", "{\"text\":\"hello\"}", "\"text\":\"hello\"");
+    hub_thread_free(t);
+}
+
+/* S1-59 */
+TEST(a_process_gets_the_command_and_the_variables_of_its_spec)
+{
+    struct hub_thread *t = hub_begin();
+    static const char *const env[] = { "API_KEY=k-17", NULL };
+    struct spec *s =
+        script("keyed", "*tools/list*) ok '{\"tools\":[{\"name\":\"key\"}]}';; *tools/call*) ok "
+                        "\"{\\\"content\\\":[{\\\"type\\\":\\\"text\\\",\\\"text\\\":"
+                        "\\\"$API_KEY\\\"}]}\";;");
+
+    s->env = env;
+    join_well(t, s);
+    CHECK_CALL(t, "keyed/key", NULL, "k-17");
     hub_thread_free(t);
 }
 
