@@ -96,7 +96,7 @@ struct link {
     enum era era;
     const char *protocol;
     struct buf server_info, capabilities, instructions, words;
-    uint64_t done, failures;
+    uint64_t failures;
     int64_t connected_at, last_used_at;
     double latency;
     bool crashed, can_subscribe;

@@ -24,18 +24,44 @@ void link_uuid(struct link *l, char out[static UUID_CHARS + 1])
     *at = '\0';
 }
 
+/* Colours and cursor movements are for terminals: "ESC [ ... letter" is left out. */
+static const char *skip_escape(const char *p, const char *end)
+{
+    if (end - p < 2 || p[0] != '\033' || p[1] != '[')
+        return p;
+    for (p += 2; p < end && (*p < 0x40 || *p > 0x7e); p++)
+        continue;
+    return p < end ? p + 1 : p;
+}
+
+/* The log wants no control characters; what they meant is kept where it means something. */
+static void clean(char *out, size_t room, struct span text)
+{
+    const char *p = text.p, *end = span_end(text);
+    size_t n = 0;
+
+    while (p < end && n + 1 < room) {
+        const char *next = skip_escape(p, end);
+
+        if (next == p) {
+            next = p + 1;
+            if (*p != '\r')
+                out[n++] = *p == '\t' || *p == '\n' ? ' ' : *p;
+        }
+        p = next;
+    }
+    out[n] = '\0';
+}
+
 void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text)
 {
-    char line[LINK_LOG_LINE_MAX + 1];
+    char line[LINK_LOG_LINE_MAX + 8]; /* a little more, so that the log cuts between characters */
     struct hub_event e = link_event(l, EVENT_LOG);
     struct log_entry entry = { .at = e.at, .level = level, .source = source, .text = line };
-    size_t n = text.n < sizeof line ? text.n : sizeof line - 1;
 
     if (l->closed)
         return;
-    if (n)
-        memcpy(line, text.p, n);
-    line[n] = '\0';
+    clean(line, sizeof line, text);
     link_uuid(l, entry.id);
     e.log = log_ring_add(l->log, &entry);
     link_emit(l, &e);
@@ -139,12 +165,15 @@ void log_message_of(struct link_call *c, struct span params)
     c->spec.log(c->spec.ctx, params);
 }
 
+/* The level is one for all callers and for our own log, so that it only ever falls. */
 void log_want(struct channel *ch, enum pb_log_level level)
 {
     AUTO_BUF struct buf params = { 0 };
     struct client_request_spec spec = { .method = "logging/setLevel" };
     struct pb_error err;
 
+    if (level > PB_LOG_INFO)
+        level = PB_LOG_INFO;
     if (!ch->legacy || !ch->has_logging || (ch->log_level >= 0 && ch->log_level <= (int)level))
         return;
     ch->log_level = (int)level;

@@ -16,8 +16,9 @@ struct link_kit {
     size_t n_updated, n_messages;
     char message[512];
     bool takes_questions;
-    struct link_question *question;
-    char asked[512];
+    struct link_question *questions[8];
+    char asked[8][64];
+    size_t n_asked;
     bool gone; /* link_close() is through */
 };
 
@@ -57,8 +58,9 @@ static inline bool kit_question(void *ctx, struct link *l, struct link_question 
     (void)l, (void)params;
     if (!k->takes_questions)
         return false;
-    k->question = q;
-    snprintf(k->asked, sizeof k->asked, "%.*s", SPAN_ARG(method));
+    CHECK(k->n_asked < ARRAY_LEN(k->questions));
+    snprintf(k->asked[k->n_asked], sizeof k->asked[0], "%.*s", SPAN_ARG(method));
+    k->questions[k->n_asked++] = q;
     return true;
 }
 

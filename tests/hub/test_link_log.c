@@ -67,13 +67,20 @@ TEST(what_a_server_says_on_stderr_is_in_its_log_cut_and_printable)
     kit_init(&k);
     kit_start(&k);
     fake_stderr(k.f, "listening\033[31m on nothing");
-    CHECK_STR(newest(&k)->text, "listening?[31m on nothing");
+    CHECK_STR(newest(&k)->text, "listening on nothing");
+    fake_stderr(k.f, "\tat main\r");
+    CHECK_STR(newest(&k)->text, " at main");
+    fake_stderr(k.f, "bell\a and half a colour \033[3");
+    CHECK_STR(newest(&k)->text, "bell? and half a colour ");
     CHECK_INT(newest(&k)->source, LOG_OF_STDERR);
     CHECK_INT(newest(&k)->level, PB_LOG_INFO);
     memset(huge, 'x', CHILD_STDERR_LINE_MAX);
     huge[CHILD_STDERR_LINE_MAX] = '\0';
     fake_stderr(k.f, huge);
     CHECK_INT(strlen(newest(&k)->text), LINK_LOG_LINE_MAX);
+    memcpy(huge + LINK_LOG_LINE_MAX - 1, "\xC3\xA9", 2); /* not half a character */
+    fake_stderr(k.f, huge);
+    CHECK_INT(strlen(newest(&k)->text), LINK_LOG_LINE_MAX - 1);
     kit_done(&k);
 }
 
@@ -155,8 +162,9 @@ TEST(a_call_that_wants_more_lowers_the_level_of_a_legacy_server_once)
     CHECK(!hears(&k, PB_LOG_DEBUG)); /* info until told otherwise */
     listen(&k, &a, PB_LOG_ERROR);
     fakes_settle(&k.fakes);
-    CHECK(!hears(&k, PB_LOG_INFO));
-    CHECK(hears(&k, PB_LOG_ERROR));
+    CHECK(!hears(&k, PB_LOG_DEBUG));
+    CHECK(hears(&k, PB_LOG_INFO)); /* others and the log want more than this call */
+    CHECK_INT(a.logged, 0);
     listen(&k, &b, PB_LOG_DEBUG);
     fakes_settle(&k.fakes);
     CHECK(hears(&k, PB_LOG_DEBUG));

@@ -170,6 +170,56 @@ TEST(a_server_that_never_answers_is_given_up_and_killed)
     done_real(&k);
 }
 
+/* A legacy server that asks as soon as it may, and says on stderr what it hears. */
+static const char asks[] =
+    "while read -r l; do case $l in"
+    " *server/discover*) echo '{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32601,"
+    "\"message\":\"no\"}}' | sed \"s/\\\"x\\\"/$(echo $l | sed 's/.*\"id\":\\([0-9]*\\).*/\\1/')/\";;"
+    " *'\"initialize\"'*) echo \"$l\" >&2; id=$(echo \"$l\" | sed 's/.*\"id\":\\([0-9]*\\).*/\\1/');"
+    " echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"protocolVersion\":\"2025-06-18\","
+    "\"capabilities\":{},\"serverInfo\":{\"name\":\"sh\",\"version\":\"1\"}}}';;"
+    " *notifications/initialized*) echo '{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"roots/list\"}';"
+    " echo '{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"sampling/createMessage\",\"params\":{}}';"
+    " echo '{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}';;"
+    " *) echo \"$l\" >&2;; esac; done";
+
+TEST(questions_while_nobody_calls_get_the_plain_answers)
+{
+    struct link_kit k;
+
+    real_kit(&k, script(asks));
+    connect_real(&k, LINK_CONNECTED);
+    FAKES_WAIT(&k.fakes, fakes_count(&k.fakes, EVENT_LOG, NULL, "\\\"id\\\":\\\"p\\\"") == 1);
+    CHECK_INT(fakes_count(&k.fakes, EVENT_LOG, NULL,
+                          "\"capabilities\":{\"roots\":{},\"sampling\":{},"
+                          "\"elicitation\":{\"form\":{},\"url\":{}}}"),
+              1);
+    CHECK_INT(fakes_count(&k.fakes, EVENT_LOG, NULL, "\"id\":\"r\",\"result\":{\"roots\":[]}"), 1);
+    CHECK_INT(fakes_count(&k.fakes, EVENT_LOG, NULL,
+                          "\"id\":\"s\",\"error\":{\"code\":-32601,"
+                          "\"message\":\"sampling/createMessage: not implemented\"}"),
+              1);
+    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    done_real(&k);
+}
+
+TEST(the_owner_may_answer_a_question_of_no_call)
+{
+    struct link_kit k;
+
+    real_kit(&k, script(asks));
+    k.takes_questions = true;
+    connect_real(&k, LINK_CONNECTED);
+    FAKES_WAIT(&k.fakes, k.n_asked == 2);
+    CHECK_STR(k.asked[0], "roots/list");
+    CHECK_STR(k.asked[1], "sampling/createMessage");
+    link_answer(k.questions[0], SPAN("{\"roots\":[{\"uri\":\"file:///here\"}]}"));
+    FAKES_WAIT(&k.fakes, fakes_count(&k.fakes, EVENT_LOG, NULL, "file:///here") == 1);
+    link_refuse(k.questions[1], -1, "not today");
+    FAKES_WAIT(&k.fakes, fakes_count(&k.fakes, EVENT_LOG, NULL, "not today") == 1);
+    done_real(&k);
+}
+
 /* S0-37 */
 TEST(a_spec_with_a_url_connects_over_http)
 {
