@@ -66,6 +66,14 @@ static int tap_count;
     } while (0)
 
 /* What a test needs is not on this machine: it is reported as skipped, never as passed. */
+/* Long runs by hand say how long they may take. */
+static inline unsigned tap_timeout_s(void)
+{
+    const char *s = getenv("TAP_TIMEOUT_S");
+
+    return s ? (unsigned)strtoul(s, NULL, 10) : TAP_TIMEOUT_S;
+}
+
 enum { TAP_SKIPPED = 77 };
 #define TAP_SKIP(...)        \
     do {                     \
@@ -85,7 +93,7 @@ static int tap_run(void (*run)(void))
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
-        alarm(TAP_TIMEOUT_S);
+        alarm(tap_timeout_s());
         run();
         exit(0); /* exit, not _exit: LeakSanitizer checks on the way out */
     }
