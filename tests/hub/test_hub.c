@@ -558,14 +558,14 @@ TEST(fifty_quick_starts_and_stops_end_well)
     fakes_done(&r.fakes);
 }
 
-static void count_fn(void *ctx) { ++*(int *)ctx; }
+static void count_fn(void *ctx) { ((struct told *)ctx)->count++; }
 
 TEST(closing_twice_tells_both_and_ends_calls_as_shutdown)
 {
     struct hub_rig r;
     struct fake_reply a = { 0 };
     struct pb_error err;
-    int closed = 0;
+    struct told closed = { 0 };
 
     hub_rig_init(&r);
     hub_rig_start(&r);
@@ -577,7 +577,7 @@ TEST(closing_twice_tells_both_and_ends_calls_as_shutdown)
     CHECK_INT(a.count, 1);
     CHECK_INT(fault_of(&a.err), FAULT_CANCELLED);
     CHECK_INT(fakes_count(&r.fakes, EVENT_CALL_CANCELLED, "a", "appShutdown"), 1);
-    FAKES_UNTIL(&r.fakes, closed == 2);
+    FAKES_UNTIL(&r.fakes, closed.count == 2);
     fakes_done(&r.fakes);
 }
 
