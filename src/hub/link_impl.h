@@ -142,17 +142,38 @@ void instance_lost(struct channel *ch, const struct pb_error *why);
 void instance_rest(struct channel *ch);
 void instances_drop(struct link *l, enum call_cancel why);
 
+/* link_table.c */
+void link_call_enlist(struct link_call *c);
+void link_call_delist(struct link_call *c);
+struct link_call *link_call_find(const struct link *l, uint64_t id);
+struct link_call *link_call_of_client(const struct channel *ch, uint64_t client_id);
+const char *link_call_uuid(struct link_call *c);
+
 /* link_call.c */
-/* Calls of this channel end: cancelled, or, with err, failed for that reason. */
-void calls_cancel(struct channel *ch, enum call_cancel why);
-void calls_fail_waiting(struct channel *ch, const struct pb_error *err);
 /* Sends what waits and may go. */
 void calls_pump(struct channel *ch);
-struct link_call *call_find(const struct link *l, uint64_t id);
-struct link_call *call_of_client(const struct channel *ch, uint64_t client_id);
+
+/* link_end.c */
+struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind);
+void link_call_tell_started(struct link_call *c);
+void link_call_tell_completed(struct link_call *c, bool success);
+void link_call_unwait(struct link_call *c);
+/* Off all lists: nobody finds it any more. */
+void link_call_retire(struct link_call *c);
+void link_call_free(struct link_call *c);
+/* Why a client's request failed, in the words of a link. */
+void link_call_explain(const struct link_call *c, const struct pb_error *from, struct pb_error *to);
+/* The server or the connection has ended the call; `why` is what the client says. */
+void link_call_end_failed(struct link_call *c, const struct client_reply *why);
+client_reply_fn link_call_on_reply;
+loop_fn link_call_on_timer;
+/* Progress came. */
+void link_call_extend(struct link_call *c);
 /* A question was asked or answered: the clock stops and goes on. */
-void call_clock(struct link_call *c);
-const char *call_uuid(struct link_call *c);
+void link_call_clock(struct link_call *c);
+void calls_cancel(struct channel *ch, enum call_cancel why);
+/* Those that wait end, because there is no connection any more. */
+void calls_fail_waiting(struct channel *ch, const struct pb_error *err);
 
 /* link_question.c */
 void question_route(struct channel *ch, struct client_question *q, uint64_t client_id,

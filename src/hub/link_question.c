@@ -105,7 +105,7 @@ static struct link_question *question_new(struct channel *ch, struct client_ques
     list_append(c ? &c->questions : &ch->l->questions, &mine->at);
     if (c) {
         c->n_questions++;
-        call_clock(c);
+        link_call_clock(c);
     }
     return mine;
 }
@@ -119,7 +119,7 @@ static void question_free(struct link_question *mine)
     if (!c)
         return;
     c->n_questions--;
-    call_clock(c);
+    link_call_clock(c);
 }
 
 /* Nobody's question, or one whose caller cannot answer it. An empty list of roots is true of
@@ -150,7 +150,7 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
     enum whose whose = OF_ONE;
 
     if (client_id)
-        c = call_of_client(ch, client_id);
+        c = link_call_of_client(ch, client_id);
     else
         whose = find_call(ch, &c);
     if (whose == OF_MANY)

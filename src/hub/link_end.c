@@ -1,0 +1,352 @@
+/* link_end.c - how a call of a link ends: answered, failed, timed out, cancelled; and its clock. */
+#include "link_impl.h"
+
+/* How much the newest answer counts in the average. */
+static const double latency_weight = 0.2;
+
+/* ---- events ---- */
+
+struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind)
+{
+    struct hub_event e = link_event(c->l, kind);
+
+    e.call.id = link_call_uuid(c);
+    e.call.tool = c->spec.subject;
+    e.call.method = c->spec.method;
+    return e;
+}
+
+void link_call_tell_started(struct link_call *c)
+{
+    struct hub_event e = link_call_event(c, EVENT_CALL_STARTED);
+
+    c->started_at = c->l->last_used_at = e.at;
+    link_emit(c->l, &e);
+}
+
+void link_call_tell_completed(struct link_call *c, bool success)
+{
+    struct link *l = c->l;
+    struct hub_event e = link_call_event(c, EVENT_CALL_COMPLETED);
+
+    e.call.ms = link_now(l) - c->began;
+    e.call.success = success;
+    l->last_used_at = e.at;
+    if (success)
+        l->latency =
+            l->latency > 0 ? l->latency + latency_weight * (e.call.ms - l->latency) : e.call.ms;
+    else
+        l->failures++;
+    link_emit(l, &e);
+}
+
+static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t limit_ms)
+{
+    struct hub_event e = link_call_event(c, EVENT_CALL_CANCELLED);
+
+    e.call.ms = link_now(c->l) - c->began;
+    e.call.why = why;
+    e.call.limit_ms = limit_ms;
+    c->l->last_used_at = e.at;
+    c->l->failures++;
+    link_emit(c->l, &e);
+}
+
+/* ---- the end ---- */
+
+void link_call_free(struct link_call *c)
+{
+    if (c->params)
+        blob_unref(c->params);
+    free(c);
+}
+
+void link_call_unwait(struct link_call *c)
+{
+    if (list_empty(&c->in_waiting))
+        return;
+    list_remove(&c->in_waiting);
+    c->ch->n_waiting--;
+    c->l->n_waiting--;
+}
+
+void link_call_retire(struct link_call *c)
+{
+    timer_stop(&c->timer);
+    if (c->sent)
+        c->ch->in_flight--;
+    link_call_unwait(c);
+    link_call_delist(c);
+    questions_forget(c);
+}
+
+/* The event has been told. The channel may be gone after the reply, but not before the turn ends.
+ */
+static void reply_and_free(struct link_call *c, const struct client_reply *reply)
+{
+    struct channel *ch = c->ch;
+
+    c->spec.reply(c->spec.ctx, reply);
+    link_call_free(c);
+    calls_pump(ch);
+    if (ch->caller)
+        instance_rest(ch);
+}
+
+static const char *kind_of(const struct link_call *c)
+{
+    /* clang-format off */
+    static const struct {
+        const char *method, *kind;
+    } kinds[] = {
+        { "prompts/get",    "Prompt" },
+        { "resources/read", "Resource" },
+        { "tools/call",     "Tool" },
+    };
+    /* clang-format on */
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (strcmp(c->spec.method, kinds[i].method) == 0)
+            return kinds[i].kind;
+    return c->spec.method;
+}
+
+/* Of a name that the server or the client chose. */
+static struct span shown(struct span name)
+{
+    return span_make(name.p, name.n < MCP_NAME_SHOWN_MAX ? name.n : MCP_NAME_SHOWN_MAX);
+}
+
+/* Without the method, which a client that has ended puts in front of the reason. */
+static const char *reason_of(const struct link_call *c, const struct pb_error *err)
+{
+    size_t n = strlen(c->spec.method);
+
+    return strncmp(err->msg, c->spec.method, n) == 0 && strncmp(err->msg + n, ": ", 2) == 0
+               ? err->msg + n + 2
+               : err->msg;
+}
+
+void link_call_explain(const struct link_call *c, const struct pb_error *from, struct pb_error *to)
+{
+    *to = *from;
+    switch (from->code) {
+    case PB_E_CLOSED:
+        fault_fail(to, FAULT_NOT_CONNECTED, "Server '%s' is not connected: %s", link_name(c->l),
+                   reason_of(c, from));
+        channel_explain(c->ch, to);
+        break;
+    case PB_E_REMOTE:
+    case PB_E_AUTH:
+    case PB_E_SYSTEM:
+        break; /* .sys is theirs */
+    case PB_E_TIMEOUT:
+        to->sys = FAULT_TIMEOUT;
+        break;
+    case PB_E_CANCELLED:
+        to->sys = FAULT_CANCELLED;
+        break;
+    default:
+        to->sys = from->code == PB_E_BUSY ? FAULT_BUSY : FAULT_NONE;
+    }
+}
+
+void link_call_end_failed(struct link_call *c, const struct client_reply *why)
+{
+    struct pb_error err;
+    struct client_reply reply = *why;
+
+    link_call_explain(c, why->err, &err);
+    reply.err = &err;
+    link_call_retire(c);
+    if (fault_of(&err) == FAULT_NOT_CONNECTED)
+        tell_cancelled(c, CALL_DISCONNECTED, 0);
+    else
+        link_call_tell_completed(c, false);
+    reply_and_free(c, &reply);
+}
+
+void link_call_on_reply(void *ctx, const struct client_reply *reply)
+{
+    struct link_call *c = ctx;
+
+    if (c->cancelling)
+        return;
+    if (reply->err) {
+        link_call_end_failed(c, reply);
+        return;
+    }
+    link_call_retire(c);
+    link_call_tell_completed(c, true);
+    reply_and_free(c, reply);
+}
+
+/* ---- time ---- */
+
+static uint64_t spent(const struct link_call *c)
+{
+    return loop_now(c->l->loop) - c->started - c->paused_ms;
+}
+
+/* As long as the limit from now on, but not past what all extensions together may give. */
+static uint64_t time_left(const struct link_call *c)
+{
+    uint64_t total = c->limit_ms > MCP_CALL_TOTAL_MS ? c->limit_ms : MCP_CALL_TOTAL_MS;
+    uint64_t left = spent(c) < total ? total - spent(c) : 0;
+
+    return left < c->limit_ms ? left : c->limit_ms;
+}
+
+void link_call_extend(struct link_call *c)
+{
+    if (c->stopped)
+        return;
+    c->extended = true;
+    timer_start(&c->timer, time_left(c));
+}
+
+void link_call_clock(struct link_call *c)
+{
+    uint64_t now = loop_now(c->l->loop);
+    bool stop = c->paused || c->n_questions;
+
+    if (stop == c->stopped)
+        return;
+    c->stopped = stop;
+    if (stop) {
+        c->paused_at = now;
+        c->left_ms = c->timer.due > now ? c->timer.due - now : 0;
+        timer_start(&c->timer, MCP_ASK_MS);
+    } else {
+        c->paused_ms += now - c->paused_at;
+        timer_start(&c->timer, c->left_ms);
+    }
+}
+
+void link_pause(struct link *l, uint64_t id, bool paused)
+{
+    struct link_call *c = link_call_find(l, id);
+
+    if (!c)
+        return;
+    c->paused = paused;
+    link_call_clock(c);
+}
+
+/* ---- cancelling ---- */
+
+static uint64_t limit_of(const struct link_call *c)
+{
+    if (c->stopped)
+        return MCP_ASK_MS;
+    return c->extended ? spent(c) : c->limit_ms;
+}
+
+static void cancel_error(const struct link_call *c, enum call_cancel why, struct pb_error *err)
+{
+    struct span name = shown(c->spec.subject);
+    const char *kind = kind_of(c), *server = link_name(c->l);
+    char limit[32];
+
+    switch (why) {
+    case CALL_TIMED_OUT:
+        link_duration(limit_of(c), limit);
+        fault_fail(err, FAULT_TIMEOUT, "%s '%.*s' on server '%s' timed out after %s", kind,
+                   SPAN_ARG(name), server, limit);
+        break;
+    case CALL_DISCONNECTED:
+        fault_fail(err, FAULT_NOT_CONNECTED, "%s '%.*s' did not end: server '%s' was disconnected",
+                   kind, SPAN_ARG(name), server);
+        break;
+    case CALL_SHUTDOWN:
+        fault_fail(err, FAULT_CANCELLED, "%s '%.*s' on server '%s' was cancelled: the program ends",
+                   kind, SPAN_ARG(name), server);
+        break;
+    case CALL_BY_USER:
+        fault_fail(err, FAULT_CANCELLED, "%s '%.*s' on server '%s' was cancelled", kind,
+                   SPAN_ARG(name), server);
+        break;
+    }
+    text_make_printable(err->msg);
+}
+
+static void cancel(struct link_call *c, enum call_cancel why)
+{
+    /* clang-format off */
+    static const char *const reasons[] = {
+        [CALL_BY_USER]      = "cancelled by the user",
+        [CALL_TIMED_OUT]    = "timed out",
+        [CALL_DISCONNECTED] = "disconnecting",
+        [CALL_SHUTDOWN]     = "shutting down",
+    };
+    /* clang-format on */
+    struct pb_error err;
+    struct client_reply reply = { .err = &err };
+    uint64_t limit_ms = why == CALL_TIMED_OUT ? limit_of(c) : 0;
+
+    if (c->cancelling)
+        return;
+    c->cancelling = true;
+    cancel_error(c, why, &err);
+    link_log(c->l, PB_LOG_INFO, "Cancelling tool call: %.*s", SPAN_ARG(shown(c->spec.subject)));
+    if (c->client_id && c->ch->client)
+        client_cancel(c->ch->client, c->client_id, reasons[why]);
+    link_call_retire(c);
+    tell_cancelled(c, why, limit_ms);
+    reply_and_free(c, &reply);
+}
+
+void link_call_on_timer(void *ctx) { cancel(ctx, CALL_TIMED_OUT); }
+
+bool link_cancel(struct link *l, uint64_t id, enum call_cancel why)
+{
+    struct link_call *c = link_call_find(l, id);
+
+    if (!c || c->cancelling)
+        return false;
+    cancel(c, why);
+    return true;
+}
+
+bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why)
+{
+    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+
+        if (strcmp(link_call_uuid(c), uuid) == 0)
+            return link_cancel(l, c->id, why);
+    }
+    return false;
+}
+
+/* Each step looks anew: a reply may end others. */
+static struct link_call *next_of(const struct channel *ch)
+{
+    const struct link *l = ch->l;
+
+    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+
+        if (c->ch == ch && !c->cancelling)
+            return c;
+    }
+    return NULL;
+}
+
+void calls_cancel(struct channel *ch, enum call_cancel why)
+{
+    struct link_call *c;
+
+    while ((c = next_of(ch)))
+        cancel(c, why);
+}
+
+void calls_fail_waiting(struct channel *ch, const struct pb_error *err)
+{
+    struct pb_error closed = *err;
+    struct client_reply reply = { .err = &closed };
+
+    closed.code = PB_E_CLOSED; /* whatever it was, there is no connection */
+    while (!list_empty(&ch->waiting))
+        link_call_end_failed(CONTAINER_OF(ch->waiting.next, struct link_call, in_waiting), &reply);
+}
