@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,7 @@ _Static_assert(sizeof MARK_NAME + WARDEN_DEPTH_MAX * (ID_CHARS + 1) == MARK_MAX,
 
 struct warden {
     char mark[MARK_MAX];
-    int fd; /* our end of the pipe; its end is what the warden waits for */
+    int fd; /* our end of a socket pair; its end is what the warden waits for */
     pid_t pid;
     uint64_t grace_ms;
 };
@@ -101,7 +102,7 @@ static void forget_origin(void)
     prctl(PR_SET_NAME, PROC_NAME);
 }
 
-/* Somebody may wait for the end of what we inherited: only the pipe is kept, as descriptor 3. */
+/* Somebody may wait for the end of what we inherited: only the socket is kept, as descriptor 3. */
 static bool keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -134,8 +135,9 @@ static void __attribute__((noreturn)) stand_watch(const char *mark, int fd, uint
     forget_origin();
     do {
         n = read(FIRST_FREE_FD, &byte, 1);
-    } while (n > 0 || (n < 0 && errno == EINTR));
-    sweep_marked(&(struct marks){ &mark, 1 }, grace_ms);
+    } while (n < 0 && errno == EINTR);
+    if (n <= 0) /* a byte says that the work is done */
+        sweep_marked(&(struct marks){ &mark, 1 }, grace_ms);
     _exit(EXIT_SUCCESS);
 }
 
@@ -146,8 +148,8 @@ static int fork_warden(struct warden *w, struct pb_error *err)
     sigset_t all, was;
     int fd[2], error;
 
-    if (pipe2(fd, O_CLOEXEC) < 0)
-        return fail_sys(err, errno, "start the warden: make a pipe");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+        return fail_sys(err, errno, "start the warden: make a socket pair");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
     w->pid = fork();
@@ -223,8 +225,7 @@ void warden_sweep(const char *mark)
 
 bool warden_running(void) { return running != 0; }
 
-/* Done here first: the warden may have been killed, too. It looks once more for itself, and takes
- * over if this program is killed meanwhile. */
+/* Done here: the warden may have been killed. It takes over if this program is killed meanwhile. */
 void warden_stop(struct warden *w)
 {
     const char *mark;
@@ -234,6 +235,7 @@ void warden_stop(struct warden *w)
     mark = w->mark;
     warden_sweep_marks(&(struct marks){ &mark, 1 },
                        w->grace_ms < WARDEN_STOP_MS ? w->grace_ms : WARDEN_STOP_MS);
+    send(w->fd, "", 1, MSG_NOSIGNAL);
     close(w->fd);
     while (running == w->pid && waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
         continue;

@@ -1,7 +1,7 @@
 /* warden.h - no process outlives the program, however it ends.
  *
  * The program becomes a subreaper, so that what its servers leave behind comes to it; and a warden,
- * a small process of its own, holds a pipe to it. When the pipe breaks (SIGKILL included) the
+ * a small process of its own, holds a socket to it. When that breaks (SIGKILL included) the
  * warden ends every process that carries the program's mark in its environment, in whatever group
  * or session it is, and then itself. */
 #pragma once
