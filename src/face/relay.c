@@ -174,17 +174,11 @@ static void on_log(void *ctx, struct span params)
 
 /* ---- the server --------------------------------------------------------------------------- */
 
-/* A legacy server has no such results, whatever it writes into them. */
-static bool may_ask_for_input(const struct relay *c)
-{
-    return c->params || c->request->env.era == ERA_MODERN;
-}
-
 void relay_deliver(struct relay *c, const struct client_reply *reply)
 {
     if (reply->err) {
         relay_reply_error(c, reply);
-    } else if (may_ask_for_input(c) && is_input_required(reply->result)) {
+    } else if (c->maybe_modern && is_input_required(reply->result)) {
         relay_input_required(c, reply->result);
         return;
     } else {
@@ -318,14 +312,12 @@ size_t relays_parked(const struct relays *s) { return s->parked.n; }
 
 /* ---- starting ----------------------------------------------------------------------------- */
 
-/* The params are wanted again only when a server of the modern era asks a client that is not. */
-static bool may_need_rounds(const struct relays *s, const struct request *r, const char *server)
+/* It is, or it is not known yet. */
+static bool may_be_modern(const struct relays *s, const char *server)
 {
     const struct link *l = hub_link(s->hub, server);
     struct link_facts facts = { 0 };
 
-    if (r->env.era == ERA_MODERN)
-        return false;
     if (l)
         link_facts(l, &facts);
     return facts.era != ERA_LEGACY;
@@ -336,7 +328,8 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
     struct relay *c = relay_new(s, o);
 
     relay_attach(c, r);
-    if (may_need_rounds(s, r, o->server))
+    c->maybe_modern = may_be_modern(s, o->server);
+    if (c->maybe_modern && r->env.era == ERA_LEGACY)
         c->params = blob_new(o->params);
     relay_call(c, o->params);
 }

@@ -49,7 +49,8 @@ struct relay {
     char *upstream;      /* the server's requestState, a JSON string; NULL: none */
     struct list asks;
     unsigned n_asks, rounds, last_key;
-    unsigned can; /* bits of enum ask_kind */
+    unsigned can;      /* bits of enum ask_kind */
+    bool maybe_modern; /* the server: only such a one answers with input_required */
     unsigned holds;
     bool dead;                 /* to be freed when nothing holds it */
     bool parking;              /* to be parked at the end of this turn */

@@ -143,15 +143,16 @@ typedef void rewrite_fn(struct relay *c, struct edits *e, struct span whole, str
 static const struct rewrite {
     const char *method;
     enum era client; /* ERA_UNKNOWN: both */
+    bool of_modern;  /* only servers of the modern era write it */
     const char *sign;
     int depth;
     rewrite_fn *run;
 } rewrites[] = {
-    { "prompts/get",    ERA_UNKNOWN, "\"resource",           6, prompt_uris },
-    { "resources/read", ERA_UNKNOWN, "\"uri\"",              3, read_uris },
-    { "resources/read", ERA_MODERN,  "",                     1, cache_hints },
-    { "tools/call",     ERA_UNKNOWN, "\"resource",           4, tool_uris },
-    { "tools/call",     ERA_LEGACY,  "\"structuredContent\"", 2, plain_structure },
+    { "prompts/get",    ERA_UNKNOWN, false, "\"resource",            6, prompt_uris },
+    { "resources/read", ERA_UNKNOWN, false, "\"uri\"",               3, read_uris },
+    { "resources/read", ERA_MODERN,  false, "",                      1, cache_hints },
+    { "tools/call",     ERA_UNKNOWN, false, "\"resource",            4, tool_uris },
+    { "tools/call",     ERA_LEGACY,  true,  "\"structuredContent\"", 2, plain_structure },
 };
 /* clang-format on */
 
@@ -159,6 +160,7 @@ static bool applies(const struct relay *c, const struct rewrite *w, struct span 
 {
     return strcmp(c->method, w->method) == 0 &&
            (w->client == ERA_UNKNOWN || w->client == c->request->env.era) &&
+           (c->maybe_modern || !w->of_modern) &&
            memmem(result.p, result.n, w->sign, strlen(w->sign));
 }
 

@@ -186,11 +186,11 @@ TEST(structure_that_is_no_object_is_text_for_a_legacy_client)
             struct down d;
 
             kit_open(&k);
-            kit_tool(&k, "alpha", PB_ERA_LEGACY, "raw", FAKE_RAW)->text = rows[i].said;
+            kit_tool(&k, "alpha", PB_ERA_MODERN, "raw", FAKE_RAW)->text = rows[i].said;
             down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
             down_call(&d, 1, "alpha__raw", "");
             buf_printf(&told, "%s}",
-                       client_eras[c] == ERA_LEGACY ? rows[i].legacy : rows[i].modern);
+                       client_eras[c] == ERA_LEGACY ? rows[i].legacy + 1 : rows[i].modern);
             CHECK_HAS(down_next(&d), buf_cstr(&told));
             down_close(&d);
             kit_close(&k);
