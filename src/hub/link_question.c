@@ -1,8 +1,8 @@
 /* link_question.c - what a server asks while it works: to whom it goes.
  *
  * Over stdio nothing says which call a question belongs to. It goes to the newest call in flight
- * if all of them come from the same caller. With several callers it could be anybody's, and what
- * one client is asked must not be shown to another: it is refused. */
+ * that has no question open yet, if all such come from the same caller. With several callers it
+ * could be anybody's, and what one client is asked must not be shown to another: it is refused. */
 #include "link_impl.h"
 #include <stdio.h>
 
@@ -71,7 +71,8 @@ static bool can_answer(const struct link_call *c, struct span method, struct spa
 
 enum whose { OF_NOBODY, OF_ONE, OF_MANY };
 
-static enum whose find_call(const struct channel *ch, struct link_call **out)
+/* `idle`: only calls that are not being asked already. */
+static enum whose find_among(const struct channel *ch, bool idle, struct link_call **out)
 {
     const struct link *l = ch->l;
 
@@ -79,13 +80,22 @@ static enum whose find_call(const struct channel *ch, struct link_call **out)
     for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
         struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
 
-        if (c->ch != ch || !c->sent || c->cancelling)
+        if (c->ch != ch || !c->sent || c->cancelling || (idle && c->n_questions))
             continue;
         if (*out && strcmp((*out)->spec.caller, c->spec.caller) != 0)
             return OF_MANY;
         *out = c;
     }
     return *out ? OF_ONE : OF_NOBODY;
+}
+
+/* A server that waits for an answer about one call seldom asks about it again: a person who thinks
+ * about one question must not keep all others from being asked. */
+static enum whose find_call(const struct channel *ch, struct link_call **out)
+{
+    enum whose whose = find_among(ch, true, out);
+
+    return whose == OF_NOBODY ? find_among(ch, false, out) : whose;
 }
 
 static void refuse(struct client_question *q, struct span method, const char *why)

@@ -112,6 +112,26 @@ TEST(with_calls_of_several_callers_nobody_is_asked_and_the_error_says_what_to_do
     kit_done(&k);
 }
 
+TEST(a_question_that_is_open_does_not_keep_others_from_being_asked)
+{
+    struct link_kit k;
+    struct person a, b;
+
+    legacy_kit(&k);
+    person_call(&k, &a, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, a.n_asked);
+    person_call(&k, &b, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, b.n_asked);
+    link_answer(b.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, b.reply.count);
+    CHECK_INT(a.n_asked, 1);
+    link_answer(a.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, a.reply.count);
+    fake_reply_done(&a.reply);
+    fake_reply_done(&b.reply);
+    kit_done(&k);
+}
+
 TEST(what_a_caller_did_not_declare_it_is_not_asked)
 {
     static const struct {
