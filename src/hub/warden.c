@@ -105,10 +105,11 @@ static void forget_origin(void)
 /* Somebody may wait for the end of what we inherited: only the socket is kept, as descriptor 3. */
 static bool keep_only(int fd)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null;
 
     if (fd != FIRST_FREE_FD && dup2(fd, FIRST_FREE_FD) < 0)
         return false;
+    null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < FIRST_FREE_FD; i++) {
         if (null >= 0 && null != i)
             dup2(null, i);
@@ -143,13 +144,32 @@ static void __attribute__((noreturn)) stand_watch(const char *mark, int fd, uint
 
 /* ---- in the program ---- */
 
+/* Never 0, 1 or 2, should one of them be closed: what the program prints would go there. */
+static int make_pair(int fd[static 2], struct pb_error *err)
+{
+    int low[2], error;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) < 0)
+        return fail_sys(err, errno, "start the warden: make a socket pair");
+    fd[0] = fcntl(low[0], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+    fd[1] = fcntl(low[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+    error = errno;
+    close(low[0]);
+    close(low[1]);
+    if (fd[0] >= 0 && fd[1] >= 0)
+        return 0;
+    if (fd[0] >= 0)
+        close(fd[0]);
+    return fail_sys(err, error, "start the warden: make a socket pair");
+}
+
 static int fork_warden(struct warden *w, struct pb_error *err)
 {
     sigset_t all, was;
-    int fd[2], error;
+    int fd[2], error, rc = make_pair(fd, err);
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
-        return fail_sys(err, errno, "start the warden: make a socket pair");
+    if (rc < 0)
+        return rc;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &was);
     w->pid = fork();

@@ -351,3 +351,18 @@ TEST(the_warden_cannot_be_ended_by_the_signals_of_a_terminal_or_a_service_manage
     CHECK(alive(warden_pid(w)));
     warden_stop(w);
 }
+
+TEST(a_program_without_standard_descriptors_has_a_warden_all_the_same)
+{
+    struct warden *w;
+    struct pb_error err;
+    struct stat st;
+    bool holds;
+
+    CHECK_INT(close(STDIN_FILENO), 0);
+    CHECK_INT(warden_start(&w, &err), 0);
+    CHECK_INT(fstat(STDIN_FILENO, &st), -1); /* it did not take the place */
+    await_warden(warden_pid(w));
+    CHECK_INT(count_fds(warden_pid(w), &holds, 0), 4);
+    warden_stop(w);
+}

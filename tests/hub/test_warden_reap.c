@@ -109,7 +109,7 @@ TEST(no_exit_status_is_stolen_however_many_end_at_once)
         pid_t orphan = fork();
 
         if (orphan == 0)
-            _exit(9);
+            syscall(SYS_exit_group, 9); /* past the sanitizers, which do not like threads here */
         while (child_reap_adopted() > 0)
             continue;
     }
