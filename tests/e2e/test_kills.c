@@ -119,11 +119,16 @@ static void add_servers(struct field *f, const char *mark)
 
 static void on_closed(void *ctx) { ((struct field *)ctx)->closed = true; }
 
+static void on_while_over(void *ctx) { *(bool *)ctx = true; }
+
 static void turn_a_while(struct field *f)
 {
-    uint64_t until = now_ms() + 1 + next_random(f) % 4;
+    struct timer timer;
+    bool over = false;
 
-    while (now_ms() < until)
+    timer_init(&timer, f->loop, on_while_over, &over);
+    timer_start(&timer, 1 + next_random(f) % 4);
+    while (!over)
         loop_turn(f->loop, true);
     if (now_ms() - f->last_answer > STALL_MS)
         TAP_FAIL("no answer for %d ms, after %ld kills", STALL_MS, f->kills);
