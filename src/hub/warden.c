@@ -166,7 +166,7 @@ static int make_pair(int fd[static 2], struct pb_error *err)
 static int fork_warden(struct warden *w, struct pb_error *err)
 {
     sigset_t all, was;
-    int fd[2], error, rc = make_pair(fd, err);
+    int fd[2] = { -1, -1 }, error, rc = make_pair(fd, err);
 
     if (rc < 0)
         return rc;
