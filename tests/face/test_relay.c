@@ -777,3 +777,64 @@ TEST(input_that_makes_no_sense_is_an_error_of_the_server)
             kit_close(&k);
         }
 }
+
+/* ---- a real client ------------------------------------------------------------------------ */
+
+struct real {
+    bool opened;
+    int questions;
+};
+
+static void real_opened(void *ctx, const struct pb_error *err)
+{
+    struct real *r = ctx;
+
+    CHECK(!err);
+    r->opened = true;
+}
+
+static void real_question(void *ctx, struct client_question *q, uint64_t call_id,
+                          struct span method, struct span params)
+{
+    struct real *r = ctx;
+
+    (void)call_id, (void)params;
+    CHECK_SPAN(method, "elicitation/create");
+    r->questions++;
+    client_answer(q, SPAN("{\"action\":\"accept\"}"));
+}
+
+TEST(our_own_client_is_asked_and_answers_in_every_combination)
+{
+    static const struct client_events events = { .opened = real_opened, .question = real_question };
+
+    for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
+        for (size_t c = 0; c < ARRAY_LEN(server_eras); c++) {
+            struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+            struct quiz q = { .rounds = 3, .width = 2 };
+            struct client_request_spec call = { .method = "tools/call",
+                                                .params = SPAN("{\"name\":\"alpha__quiz\"}"),
+                                                .reply = fake_on_reply };
+            struct fake_reply got = { 0 };
+            struct real real = { 0 };
+            struct client *client;
+            struct pb_error err;
+            struct kit k;
+
+            quiz_open(&k, &q, server_eras[s]);
+            o.server = k.server;
+            o.era = server_eras[c];
+            o.can_elicit = true;
+            call.ctx = &got;
+            CHECK_INT(client_open(&client, k.fakes.loop, &o, &events, &real, &err), 0);
+            FAKES_UNTIL(&k.fakes, real.opened);
+            CHECK_INT(client_request(client, &call, NULL, &err), 0);
+            FAKES_UNTIL(&k.fakes, got.count == 1);
+            CHECK_HAS(got.result, "all told");
+            CHECK_INT(real.questions, 6);
+            fake_reply_done(&got);
+            client_close(client, NULL, NULL);
+            fakes_settle(&k.fakes);
+            kit_close(&k);
+        }
+}

@@ -33,6 +33,7 @@ static void kit_end(struct kit *k, struct down *d)
     kit_close(k);
 }
 
+/* S0-43 */
 TEST(a_client_that_stops_wanting_the_answer_cancels_a_running_call)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
