@@ -10,9 +10,9 @@
 /* What is fixed about a kind of list. */
 struct kind {
     const char *noun, *key; /* "tool"; the member that names an item */
-    bool uri;               /* its names are URIs or templates */
     size_t name_max;
     enum fault missing;
+    bool uri; /* its names are URIs or templates */
 };
 extern const struct kind catalog_kinds[LIST_KINDS];
 

@@ -2,10 +2,10 @@
 
 /* clang-format off */
 const struct kind catalog_kinds[LIST_KINDS] = {
-    [LIST_TOOLS]     = { "tool",              "name",        false, CATALOG_NAME_MAX,  FAULT_NO_TOOL },
-    [LIST_RESOURCES] = { "resource",          "uri",         true,  MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE },
-    [LIST_TEMPLATES] = { "resource template", "uriTemplate", true,  MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE },
-    [LIST_PROMPTS]   = { "prompt",            "name",        false, CATALOG_NAME_MAX,  FAULT_NO_PROMPT },
+    [LIST_TOOLS]     = { "tool",              "name",        CATALOG_NAME_MAX,  FAULT_NO_TOOL,     false },
+    [LIST_RESOURCES] = { "resource",          "uri",         MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE, true },
+    [LIST_TEMPLATES] = { "resource template", "uriTemplate", MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE, true },
+    [LIST_PROMPTS]   = { "prompt",            "name",        CATALOG_NAME_MAX,  FAULT_NO_PROMPT,   false },
 };
 /* clang-format on */
 

@@ -7,19 +7,22 @@ enum { PATTERN_MAX = 64 }; /* characters looked at: bits of a word */
 struct pattern_bits {
     uint64_t of[256]; /* per byte, where it stands in the pattern */
     size_t n;
+    uint64_t last; /* the bit of its last byte */
 };
 
 static void bits_init(struct pattern_bits *p, struct span pattern)
 {
     memset(p, 0, sizeof *p);
     p->n = pattern.n < PATTERN_MAX ? pattern.n : PATTERN_MAX;
-    for (size_t i = 0; i < p->n; i++)
-        p->of[(unsigned char)pattern.p[i]] |= UINT64_C(1) << i;
+    for (size_t i = 0; i < p->n; i++) {
+        p->last = UINT64_C(1) << i;
+        p->of[(unsigned char)pattern.p[i]] |= p->last;
+    }
 }
 
 static size_t distance(const struct pattern_bits *p, struct span text)
 {
-    uint64_t up = ~UINT64_C(0), down = 0, last = UINT64_C(1) << (p->n - 1);
+    uint64_t up = ~UINT64_C(0), down = 0, last = p->last;
     size_t d = p->n;
 
     text.n = text.n < PATTERN_MAX ? text.n : PATTERN_MAX;

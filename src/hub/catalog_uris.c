@@ -176,19 +176,22 @@ struct uri_route catalog_route(const struct catalog *c, const struct scope *s, s
                                struct arena *a)
 {
     const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
+    struct uri_route nobody = { .uri = uri };
     const struct seen *seen;
 
-    if (s->server)
-        return s->no_external ? (struct uri_route){ .uri = uri } : route_within(c, s, uri, a);
+    if (s->server && !s->no_external)
+        return route_within(c, s, uri, a);
     if (e && scope_shows(c, s, e))
         return (struct uri_route){ e->server, e->name, e };
-    if (uri_is_ours(uri))
-        return s->no_external ? (struct uri_route){ .uri = uri } : route_wrapped(c, uri, a);
-    e = fitting(c, s, uri);
+    if (uri_is_ours(uri) && !s->no_external)
+        return route_wrapped(c, uri, a);
+    e = uri_is_ours(uri) ? NULL : fitting(c, s, uri);
     if (e)
         return (struct uri_route){ e->server, uri, e };
     seen = s->no_external ? NULL : map_get(&c->seen, uri);
-    return (struct uri_route){ .server = seen ? seen->server : NULL, .uri = uri };
+    if (seen)
+        return (struct uri_route){ .server = seen->server, .uri = uri };
+    return nobody;
 }
 
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
@@ -236,8 +239,12 @@ void seen_drop(struct catalog *c, const char *server)
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
 {
     struct seen *s = map_get(&c->seen, uri);
+    const struct server *one = catalog_server(c, span_of(server));
 
     if (!uri.n || uri.n > CATALOG_NAME_MAX || uri_is_ours(uri))
+        return;
+    /* found without our help; the places are for those that are not */
+    if (!s && one && listing_find(&one->lists[LIST_RESOURCES], uri))
         return;
     if (s) {
         /* the first keeps it: clients hold that URI already */

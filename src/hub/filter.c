@@ -152,7 +152,7 @@ static int read_list(struct reader *r, struct node *n, struct json v, int depth)
         return expected(r, "an array of filters", v);
     if (json_len(v) > FILTER_NODES_MAX)
         return count(r, json_len(v));
-    n->subs = arena_alloc(&r->f->arena, json_len(v) * sizeof *n->subs);
+    n->subs = arena_alloc(&r->f->arena, json_len(v) * sizeof(struct node *));
     JSON_FOREACH(item, v) {
         if (read_node(r, &n->subs[n->n], item, depth + 1) < 0)
             return fail_in(r->err, "%zu", n->n);
@@ -163,7 +163,7 @@ static int read_list(struct reader *r, struct node *n, struct json v, int depth)
 
 static int read_not(struct reader *r, struct node *n, struct json v, int depth)
 {
-    n->subs = arena_alloc(&r->f->arena, sizeof *n->subs);
+    n->subs = arena_alloc(&r->f->arena, sizeof(struct node *));
     n->n = 1;
     return read_node(r, &n->subs[0], v, depth + 1);
 }

@@ -165,6 +165,10 @@ TEST(what_results_mention_leads_to_the_first_who_did)
     /* one that is listed is its server's */
     CHECK_STR(out_uri(c, &all, "b", "x:listed"), "patchbay://b/x:listed");
     CHECK_STR(out_uri(c, &all, "a", "x:listed"), "x:listed");
+    /* and takes no place among the mentioned ones */
+    catalog_note_uri(c, "a", SPAN("x:listed"));
+    kit_set(c, "a", LIST_RESOURCES, "[]");
+    CHECK_STR(leads(c, &all, "x:listed"), "- x:listed");
     /* under the address of one server nothing is rewritten */
     CHECK_STR(out_uri(c, &one, "a", "patchbay://q/x"), "patchbay://q/x");
     CHECK_STR(leads(c, &one, "x:1"), "a x:1");
