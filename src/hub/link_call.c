@@ -130,9 +130,9 @@ static int not_connected(const struct link *l, struct pb_error *err)
 static int choose(struct channel **out, struct link *l, const struct call_spec *spec,
                   struct pb_error *err)
 {
+    *out = &l->shared;
     if (l->closed || !link_in(l, LINK_CONNECTED) || l->shared.leaving)
         return not_connected(l, err);
-    *out = &l->shared;
     if (l->spec->instance == SPEC_PER_CLIENT && spec->caller && *spec->caller) {
         *out = instance_find(l, spec->caller);
         if (!*out)

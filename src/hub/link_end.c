@@ -54,13 +54,6 @@ static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t l
 
 /* ---- the end ---- */
 
-void link_call_free(struct link_call *c)
-{
-    if (c->params)
-        blob_unref(c->params);
-    free(c);
-}
-
 void link_call_unwait(struct link_call *c)
 {
     if (list_empty(&c->in_waiting))

@@ -148,6 +148,7 @@ void link_call_delist(struct link_call *c);
 struct link_call *link_call_find(const struct link *l, uint64_t id);
 struct link_call *link_call_of_client(const struct channel *ch, uint64_t client_id);
 const char *link_call_uuid(struct link_call *c);
+void link_call_free(struct link_call *c);
 
 /* link_call.c */
 /* Sends what waits and may go. */
@@ -160,7 +161,6 @@ void link_call_tell_completed(struct link_call *c, bool success);
 void link_call_unwait(struct link_call *c);
 /* Off all lists: nobody finds it any more. */
 void link_call_retire(struct link_call *c);
-void link_call_free(struct link_call *c);
 /* Why a client's request failed, in the words of a link. */
 void link_call_explain(const struct link_call *c, const struct pb_error *from, struct pb_error *to);
 /* The server or the connection has ended the call; `why` is what the client says. */

@@ -45,8 +45,10 @@ static void clean(char *out, size_t room, struct span text)
 
         if (next == p) {
             next = p + 1;
-            if (*p != '\r')
-                out[n++] = *p == '\t' || *p == '\n' ? ' ' : *p;
+            if (*p == '\t' || *p == '\n')
+                out[n++] = ' ';
+            else if (*p != '\r')
+                out[n++] = *p;
         }
         p = next;
     }

@@ -199,12 +199,14 @@ void link_refuse(struct link_question *q, int code, const char *message)
 
 void questions_forget(struct link_call *c)
 {
-    while (!list_empty(&c->questions)) {
-        struct link_question *mine = CONTAINER_OF(c->questions.next, struct link_question, at);
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &c->questions) {
+        struct link_question *mine = CONTAINER_OF(pos, struct link_question, at);
         struct client_question *theirs = mine->q;
 
-        mine->call = NULL; /* its clock has stopped for good */
-        question_free(mine);
+        list_remove(pos);
+        free(mine);
         if (theirs)
             client_refuse(theirs, RPC_INTERNAL_ERROR, "The call of this question has ended");
     }

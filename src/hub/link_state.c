@@ -25,7 +25,8 @@ static const uint32_t may_connect =
 bool link_move(struct link *l, const struct link_status *to)
 {
     struct hub_event e = link_event(l, EVENT_STATE);
-    AUTO_FREE char *from_text = NULL, *to_text = mem_dup_opt(to->message);
+    AUTO_FREE char *to_text = mem_dup_opt(to->message);
+    char *from_text = (char *)(uintptr_t)l->status.message;
     enum link_state from = l->sm.now;
 
     if (!sm_try(&l->sm, l, to->state)) {
@@ -34,12 +35,12 @@ bool link_move(struct link *l, const struct link_status *to)
         return false;
     }
     e.state.from = l->status;
-    from_text = (char *)(uintptr_t)l->status.message;
     l->status = *to;
     l->status.message = mem_dup_opt(to->message);
     e.state.to = *to;
     e.state.to.message = to_text; /* a copy: the receiver may move the link on */
     link_emit(l, &e);
+    free(from_text);
     link_log(l, PB_LOG_INFO, "State: %s → %s", link_state_name(from), link_state_name(to->state));
     return true;
 }

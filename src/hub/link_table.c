@@ -13,7 +13,7 @@ static void grow(struct link *l)
     size_t n = l->n_buckets ? l->n_buckets * 2 : BUCKETS_MIN;
 
     free(l->buckets);
-    l->buckets = mem_zero(n * sizeof *l->buckets);
+    l->buckets = mem_zero(n * sizeof(struct link_call *));
     l->n_buckets = n;
     for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
         struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
@@ -94,4 +94,11 @@ void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct cal
 
         fn(ctx, &v);
     }
+}
+
+void link_call_free(struct link_call *c)
+{
+    if (c->params)
+        blob_unref(c->params);
+    free(c);
 }
