@@ -15,11 +15,12 @@ static bool is_protocol_meta(struct json member)
     return false;
 }
 
-/* Rounds are the relay's. `task` would make the answer a handle that nobody could redeem: we do not
+/* The state of rounds is the relay's; answers that nobody asked for yet are the server's to take or
+ * leave. `task` would make the answer a handle that nobody could redeem: we do not
  * announce tasks, and who does not must answer such a request as if it had not asked for one. */
 static bool is_ours(struct json member)
 {
-    static const char *const keys[] = { "_meta", "requestState", "inputResponses", "task" };
+    static const char *const keys[] = { "_meta", "requestState", "task" };
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (json_key_is(member, keys[i]))
