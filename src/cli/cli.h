@@ -9,9 +9,10 @@
 enum cli_exit {
     CLI_OK = 0,
     CLI_USAGE = 1,
-    CLI_AUTH = 3,        /* the server wants a login */
-    CLI_UNREACHABLE = 4, /* cannot be started, dialled or talked to */
-    CLI_TOOL_ERROR = 5,  /* the tool ran and failed */
+    CLI_AUTH = 3,          /* the server wants a login */
+    CLI_UNREACHABLE = 4,   /* cannot be started, dialled or talked to */
+    CLI_TOOL_ERROR = 5,    /* the tool ran and failed */
+    CLI_INTERRUPTED = 130, /* Ctrl-C, as shells say it */
 };
 
 enum { CLI_OPTIONS_MAX = 32 };

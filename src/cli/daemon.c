@@ -1,8 +1,6 @@
 #include "daemon.h"
 #include <signal.h>
 
-enum { DAEMON_CONNECT_MS = 30000 };
-
 struct daemon {
     const struct daemon_options *opts;
     struct pb_loop *loop;
@@ -217,15 +215,7 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     d->home = config_home(&r);
     d->cache = config_cache_dir(&r);
     hub.loop = d->loop;
-    hub.connect_ms = DAEMON_CONNECT_MS;
-    hub.call_ms = set->call_ms;
-    hub.health_ms = set->health_ms;
-    hub.reconnect = (struct retry_policy){ RETRY_BACKOFF, (unsigned)set->reconnect_max,
-                                           set->reconnect_base_ms, set->reconnect_jitter };
-    hub.restart_max = (unsigned)set->restart_max;
-    hub.retry_initial = set->retry_initial;
-    hub.refresh_on_change = strcmp(set->tool_refresh, "on_change") == 0;
-    hub.max_servers = set->max_servers;
+    cli_hub_options(&hub, set);
     hub.cache_dir = d->cache;
     d->hub = hub_new(&hub);
     hosts.hub = d->hub;
@@ -241,8 +231,7 @@ static int start(struct daemon *d, struct pb_error *err)
 
     if (rc < 0)
         return rc;
-    /* Spawned first, so that they start while we make our own doors. */
-    start_servers(d);
+    /* Our own doors first: when another daemon has them, no server is started in vain. */
     if (d->opts->socket)
         rc = start_socket(d, err);
     if (rc == 0 && d->opts->http)
@@ -257,9 +246,12 @@ static int start(struct daemon *d, struct pb_error *err)
         rc = loop_on_signal(d->loop, SIGHUP, start_reload, d, err);
     if (rc == 0)
         rc = warden_reap_on(d->loop, err);
+    if (rc < 0)
+        return rc;
+    start_servers(d);
     watch_config(d);
     set_facts(d);
-    return rc;
+    return 0;
 }
 
 static void announce(const struct daemon *d)
@@ -270,6 +262,8 @@ static void announce(const struct daemon *d)
             d->config->specs.n == 1 ? "" : "s");
     if (d->url)
         fprintf(stderr, "  MCP      %s/mcp\n", d->url);
+    if (d->url && d->opts->token_from)
+        fprintf(stderr, "  token    in %s\n", d->opts->token_from);
     if (d->attach)
         fprintf(stderr, "  socket   %s\n", d->socket);
     for (const char **f = d->files; f && *f; f++)
@@ -294,7 +288,9 @@ int daemon_run(const struct daemon_options *opts)
     struct pb_error err;
     int status = CLI_OK;
 
-    if (cli_load_config(opts->cli, &d.config, &err) < 0 || warden_start(&d.warden, &err) < 0) {
+    if (cli_load_config(opts->cli, &d.config, &err) < 0)
+        return cli_config_fail(&err);
+    if (warden_start(&d.warden, &err) < 0) {
         config_free(d.config);
         return cli_fail(&err);
     }

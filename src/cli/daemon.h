@@ -9,8 +9,9 @@ struct daemon_options {
     unsigned expose; /* 0: the default */
     bool http;
     struct serve_options serve;
-    bool announce; /* say on stderr where it listens */
-    bool socket;   /* listen on the unix socket, so that other commands find us */
+    bool announce;          /* say on stderr where it listens ... */
+    const char *token_from; /* ... and where its token is found; NULL: there is none */
+    bool socket;            /* listen on the unix socket, so that other commands find us */
 };
 
 /* Runs until SIGTERM or SIGINT, or the end of stdin. Returns an exit code. */

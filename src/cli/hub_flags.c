@@ -1,5 +1,7 @@
 #include "hub_flags.h"
 
+enum { CLI_CONNECT_MS = 30000 };
+
 struct config_request cli_config_request(const struct cli *cli)
 {
     return (struct config_request){
@@ -27,6 +29,25 @@ int cli_load_config(const struct cli *cli, struct config **out, struct pb_error 
     return rc;
 }
 
+int cli_config_fail(const struct pb_error *err)
+{
+    cli_fail(err);
+    return CLI_USAGE;
+}
+
+void cli_hub_options(struct hub_options *o, const struct settings *s)
+{
+    o->connect_ms = CLI_CONNECT_MS;
+    o->call_ms = s->call_ms;
+    o->health_ms = s->health_ms;
+    o->reconnect = (struct retry_policy){ RETRY_BACKOFF, (unsigned)s->reconnect_max,
+                                          s->reconnect_base_ms, s->reconnect_jitter };
+    o->restart_max = (unsigned)s->restart_max;
+    o->retry_initial = s->retry_initial;
+    o->refresh_on_change = strcmp(s->tool_refresh, "on_change") == 0;
+    o->max_servers = s->max_servers;
+}
+
 char *cli_socket_path(const struct cli *cli)
 {
     struct config_request r = cli_config_request(cli);
@@ -47,4 +68,15 @@ size_t cli_specs(const struct config *c, struct spec ***out)
         specs[n++] = slot->value;
     *out = specs;
     return n;
+}
+
+int cli_no_server(const struct config *c, const char *item, struct pb_error *err)
+{
+    AUTO_FREE const char **names = mem_zero((c->specs.n + 1) * sizeof *names);
+    struct map_slot *slot;
+    size_t n = 0;
+
+    MAP_FOREACH(slot, &c->specs)
+        names[n++] = ((const struct spec *)slot->value)->name;
+    return control_no_server(item, names, err);
 }

@@ -18,7 +18,13 @@ struct config_request cli_config_request(const struct cli *cli);
 bool cli_names_config(const struct cli *cli);
 /* config_load() with its warnings on stderr. */
 MUST_CHECK int cli_load_config(const struct cli *cli, struct config **out, struct pb_error *err);
+/* Trouble with one's own files is not that of a server: tells it, gives CLI_USAGE. */
+int cli_config_fail(const struct pb_error *err);
+/* What the config's settings say about the hub. */
+void cli_hub_options(struct hub_options *o, const struct settings *s);
 /* The daemon's socket; owned by the caller. */
 char *cli_socket_path(const struct cli *cli);
+/* The error that there is no such server, with the names that are like it. */
+int cli_no_server(const struct config *c, const char *item, struct pb_error *err);
 /* Every spec of the config, borrowed from it; the array is the caller's. */
 size_t cli_specs(const struct config *c, struct spec ***out);

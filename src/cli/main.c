@@ -53,6 +53,8 @@ int cli_fail(const struct pb_error *err)
         return CLI_USAGE;
     case PB_E_REMOTE:
         return CLI_TOOL_ERROR;
+    case PB_E_CANCELLED:
+        return CLI_INTERRUPTED;
     default:
         return CLI_UNREACHABLE;
     }

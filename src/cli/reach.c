@@ -1,5 +1,6 @@
 #include "reach.h"
 #include "question.h"
+#include "show.h"
 
 enum {
     REACH_TIMEOUT_MS = 120000, /* servers may take their time to start; each has its own limit */
@@ -12,6 +13,8 @@ struct reach {
     struct warden *warden;
     struct hub_thread *thread;
     struct config *config;
+    struct spec **specs; /* of the config: those that are started */
+    size_t n_specs;
     struct hosts *hosts;
     struct host *host;
     char *cache;
@@ -59,13 +62,11 @@ static void start_hub(struct waiter *w, void *ctx)
     struct hub *hub = hub_thread_hub(s->thread);
     const struct host_options opts = { .hub = hub };
     const struct host_scope scope = { .control = true };
-    AUTO_FREE struct spec **specs = NULL;
-    size_t n = cli_specs(s->config, &specs);
     struct pb_error err;
     int rc;
 
     hub_set_modes(hub, mode_set_ref(s->config->modes));
-    hub_start_all(hub, specs, n);
+    hub_start_all(hub, s->specs, s->n_specs);
     s->hosts = hosts_new(hub_loop(hub), &opts);
     rc = hosts_get(s->hosts, &scope, &s->host, &err);
     if (rc == 0)
@@ -73,23 +74,65 @@ static void start_hub(struct waiter *w, void *ctx)
     waiter_done(w, rc < 0 ? &err : NULL, NULL, NULL);
 }
 
-static int open_own(struct reach *s, const struct cli *cli, unsigned flags, struct pb_error *err)
+static struct spec *spec_of_item(const struct config *c, const char *item)
+{
+    struct spec *best = NULL;
+    size_t longest = 0;
+    struct map_slot *slot;
+
+    MAP_FOREACH(slot, &c->specs) {
+        struct spec *spec = slot->value;
+        size_t n = control_begins_with(item, spec->name);
+
+        if (n > longest) {
+            longest = n;
+            best = spec;
+        }
+    }
+    return best;
+}
+
+/* Starting a server takes time: only those that the verb is about. */
+static int choose_specs(struct reach *s, const struct reach_wants *w, struct pb_error *err)
+{
+    struct spec *one = NULL;
+
+    if (w->no_servers)
+        return 0;
+    if (w->server) {
+        one = map_get(&s->config->specs, span_of(w->server));
+        if (!one)
+            return cli_no_server(s->config, w->server, err);
+    } else if (w->item) {
+        one = spec_of_item(s->config, w->item);
+        if (!one && w->item[strcspn(w->item, "/.:")])
+            return cli_no_server(s->config, w->item, err);
+    }
+    if (!one) {
+        s->n_specs = cli_specs(s->config, &s->specs);
+        return 0;
+    }
+    s->specs = mem_alloc(sizeof *s->specs);
+    s->specs[0] = one;
+    s->n_specs = 1;
+    return 0;
+}
+
+static int run_own(struct reach *s, const struct cli *cli, const struct reach_wants *w,
+                   struct pb_error *err)
 {
     struct config_request r = cli_config_request(cli);
     struct hub_options hub = HUB_OPTIONS_INIT;
     struct pb_client_options o;
-    int rc = cli_load_config(cli, &s->config, err);
+    struct pb_result *ignored = NULL;
+    int rc;
 
-    if (rc == 0)
-        rc = warden_start(&s->warden, err);
-    if (rc < 0)
-        return rc;
+    cli_hub_options(&hub, &s->config->settings);
     s->cache = config_cache_dir(&r);
     hub.cache_dir = s->cache;
-    hub.on_demand = !(flags & REACH_START_ALL);
+    hub.on_demand = !w->start_all;
     hub.retry_initial = false;
     hub.health_ms = 0;
-    hub.connect_ms = 30000;
     rc = hub_thread_start(&s->thread, &hub, err);
     if (rc == 0)
         rc = loop_wait(hub_thread_loop(s->thread), start_hub, s, 0, NULL, err);
@@ -97,24 +140,53 @@ static int open_own(struct reach *s, const struct cli *cli, unsigned flags, stru
         return rc;
     take_options(&o);
     o.server = host_server(s->host);
-    return pb_client_open(&s->client, &o, err);
+    rc = pb_client_open(&s->client, &o, err);
+    if (rc == 0 && !w->start_all)
+        rc = reach_request(s, "patchbay/settled", NULL, &ignored, err);
+    pb_result_free(ignored);
+    return rc;
 }
 
-int reach_open(struct reach **out, const struct cli *cli, unsigned flags, struct pb_error *err)
+static int open_own(struct reach *s, const struct cli *cli, const struct reach_wants *w)
+{
+    struct pb_error err;
+
+    if (cli_load_config(cli, &s->config, &err) < 0)
+        return cli_config_fail(&err);
+    if (choose_specs(s, w, &err) < 0 || warden_start(&s->warden, &err) < 0 ||
+        run_own(s, cli, w, &err) < 0)
+        return cli_fail(&err);
+    return CLI_OK;
+}
+
+static int find_hub(struct reach *s, const struct cli *cli, const struct reach_wants *w)
+{
+    struct pb_error err;
+    int rc;
+
+    if (!w->daemon_only && (cli_names_config(cli) || cli_option(cli, "standalone")))
+        return open_own(s, cli, w);
+    rc = open_daemon(s, cli, &err);
+    if (rc == 0)
+        return CLI_OK;
+    if (rc != -(int)PB_E_CLOSED || s->daemon)
+        return cli_fail(&err);
+    if (!w->daemon_only)
+        return open_own(s, cli, w);
+    fprintf(stderr, "patchbay: %s; 'patchbay serve' starts one\n", err.msg);
+    return CLI_UNREACHABLE;
+}
+
+int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w)
 {
     struct reach *s = NEW(struct reach);
-    int rc = -(int)PB_E_CLOSED;
+    int status = find_hub(s, cli, w);
 
-    if ((flags & REACH_DAEMON_ONLY) || (!cli_names_config(cli) && !cli_option(cli, "standalone")))
-        rc = open_daemon(s, cli, err);
-    if (rc == -(int)PB_E_CLOSED && !s->daemon && !(flags & REACH_DAEMON_ONLY))
-        rc = open_own(s, cli, flags, err);
-    if (rc < 0) {
+    if (status != CLI_OK)
         reach_close(s);
-        return rc;
-    }
-    *out = s;
-    return 0;
+    else
+        *out = s;
+    return status;
 }
 
 static void on_hosts_closed(void *ctx) { waiter_done(ctx, NULL, NULL, NULL); }
@@ -141,6 +213,7 @@ void reach_close(struct reach *s)
     }
     if (s->warden)
         warden_stop(s->warden);
+    free(s->specs);
     config_free(s->config);
     free(s->cache);
     free(s);
@@ -178,4 +251,72 @@ char *reach_params(const char *key, const char *value)
     json_put_str_opt(&o, key, value);
     json_end(&o);
     return buf_take(&b);
+}
+
+int reach_find(struct reach *s, const char *kind, const char *item)
+{
+    AUTO_FREE char *params = reach_params(kind, item);
+    struct pb_result *ignored = NULL;
+    struct pb_error err;
+    int rc = reach_request(s, "patchbay/find", params, &ignored, &err);
+
+    pb_result_free(ignored);
+    return rc < 0 ? reach_fail(&err) : CLI_OK;
+}
+
+/* ---- what went wrong ----------------------------------------------------------------------- */
+
+int reach_fail(const struct pb_error *err)
+{
+    int status = cli_fail(err);
+
+    if (err->code != PB_E_REMOTE)
+        return status;
+    return err->sys == RPC_INVALID_PARAMS ? CLI_USAGE
+           : err->sys == CONTROL_AUTH     ? CLI_AUTH
+                                          : CLI_UNREACHABLE;
+}
+
+int reach_fault_exit(struct span fault)
+{
+    /* clang-format off */
+    static const struct {
+        const char *fault;
+        int status;
+    } rows[] = {
+        { "auth_required",        CLI_AUTH },
+        { "call_cancelled",       CLI_UNREACHABLE },
+        { "call_failed",          CLI_TOOL_ERROR },
+        { "call_timeout",         CLI_UNREACHABLE },
+        { "connect_failed",       CLI_UNREACHABLE },
+        { "server_disabled",      CLI_UNREACHABLE },
+        { "server_not_connected", CLI_UNREACHABLE },
+        { "server_not_found",     CLI_USAGE },
+        { "tool_not_found",       CLI_USAGE },
+        { "too_many_calls",       CLI_UNREACHABLE },
+    };
+    /* clang-format on */
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (span_is(fault, rows[i].fault))
+            return rows[i].status;
+    return CLI_OK;
+}
+
+int reach_tell_failed(struct json failed)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    int status = CLI_OK;
+
+    JSON_FOREACH(f, failed) {
+        const char *step = show_member(f, "next_step", &a);
+        const char *server = show_member(f, "server", &a);
+        const char *message = show_member(f, "message", &a);
+
+        fprintf(stderr, "patchbay: %s%s%s%s%s%s\n", strstr(message, server) ? "" : server,
+                strstr(message, server) ? "" : ": ", message, *step ? " (try: " : "", step,
+                *step ? ")" : "");
+        status = reach_fault_exit(json_str(json_get(f, "error"), &a));
+    }
+    return status;
 }

@@ -5,14 +5,18 @@
 
 struct reach;
 
-enum reach_flags {
-    REACH_START_ALL = 1, /* of our own: start every server, not only those that are needed */
-    REACH_DAEMON_ONLY = 2,
+/* Which servers a hub of our own is made of; a daemon has all of its own. */
+struct reach_wants {
+    bool daemon_only; /* no hub of our own will do */
+    bool start_all;   /* not only those of which nothing is known, and not waited for */
+    bool no_servers;
+    const char *server; /* this one only */
+    const char *item;   /* "server.tool": only the server that it begins with */
 };
 
-/* --standalone among the verb's options keeps it from the daemon. */
-MUST_CHECK int reach_open(struct reach **out, const struct cli *cli, unsigned flags,
-                          struct pb_error *err);
+/* Gives an exit code; what is not CLI_OK has been told. --standalone among the verb's options keeps
+ * it from the daemon. */
+MUST_CHECK int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w);
 void reach_close(struct reach *s);
 AUTO_DEFINE(reach, reach_close)
 
@@ -24,8 +28,16 @@ MUST_CHECK int reach_request(struct reach *s, const char *method, const char *pa
 /* The same, and the answer taped. `doc` borrows from *out. */
 MUST_CHECK int reach_ask(struct reach *s, const char *method, const char *params,
                          struct pb_result **out, struct json_doc *doc, struct pb_error *err);
+/* Is there such a "tool" or "prompt"? An exit code; what is not CLI_OK has been told. */
+MUST_CHECK int reach_find(struct reach *s, const char *kind, const char *item);
 /* {"key":"value"}, or {} when value is NULL. Owned by the caller. */
 char *reach_params(const char *key, const char *value);
+/* cli_fail() for what a patchbay/… method was refused with. */
+int reach_fail(const struct pb_error *err);
+/* Tells the "failed" servers of an answer. CLI_OK, or when there are some what befits them. */
+int reach_tell_failed(struct json failed);
+/* The exit code for "auth_required", "server_not_found", ...; CLI_OK: not one of the hub's. */
+int reach_fault_exit(struct span fault);
 
 /* verb_logs.c: a line of a log that is followed. */
 void logs_notified(const char *method, const char *params);

@@ -1,19 +1,33 @@
 #include "request.h"
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 
-static sigset_t interrupts;
+/* An eventfd while a request is waited for, else -1. */
+static volatile sig_atomic_t interrupt_fd = -1;
+
+/* While nothing has been asked there is nothing to cancel. Servers that were started are ended by
+ * the warden, or by the end of their input. */
+static void on_interrupt(int signo)
+{
+    int kept = errno;
+
+    (void)signo;
+    if (interrupt_fd < 0)
+        _exit(CLI_INTERRUPTED);
+    eventfd_write(interrupt_fd, 1);
+    errno = kept;
+}
 
 void cli_catch_interrupt(void)
 {
-    sigemptyset(&interrupts);
-    sigaddset(&interrupts, SIGINT);
-    sigaddset(&interrupts, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &interrupts, NULL);
+    static const int signals[] = { SIGINT, SIGTERM };
+    struct sigaction act = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART }, was;
+
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            sigaction(signals[i], &act, NULL);
 }
 
 void cli_answer_done(struct cli_answer *a)
@@ -24,8 +38,8 @@ void cli_answer_done(struct cli_answer *a)
 }
 
 struct waiting {
-    int done;   /* an eventfd */
-    bool shown; /* a line of progress stands on the terminal */
+    int done, interrupted; /* eventfds */
+    bool shown;            /* a line of progress stands on the terminal */
     struct cli_answer *answer;
     struct pb_error err;
 };
@@ -61,47 +75,63 @@ static void on_progress(void *ctx, double progress, double total, const char *me
     fprintf(stderr, tty ? "" : "\n");
 }
 
-/* Waits for the answer; each interrupt cancels, and the second one gives up. */
+/* Waits for the answer; an interrupt cancels, and then the answer is that. */
 static void wait_for(struct waiting *w, struct pb_client *client, uint64_t id)
 {
-    int signals = signalfd(-1, &interrupts, SFD_CLOEXEC);
     struct pollfd p[] = { { .fd = w->done, .events = POLLIN },
-                          { .fd = signals, .events = POLLIN } };
+                          { .fd = w->interrupted, .events = POLLIN } };
+    eventfd_t ignored;
 
     for (;;) {
-        struct signalfd_siginfo info;
-
-        if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
+        if (poll(p, ARRAY_LEN(p), -1) < 0) {
+            if (errno == EINTR)
+                continue;
             break;
+        }
         if (p[0].revents)
             break;
-        if (p[1].revents && read(signals, &info, sizeof info) > 0)
-            pb_client_cancel(client, id); /* the answer follows: cancelled */
+        if (eventfd_read(w->interrupted, &ignored) == 0)
+            pb_client_cancel(client, id);
     }
-    if (signals >= 0)
-        close(signals);
 }
 
-int cli_request(struct pb_client *client, const char *method, const char *params,
-                uint32_t timeout_ms, struct cli_answer *out, struct pb_error *err)
+static int send_and_wait(struct waiting *w, struct pb_client *client, const struct cli_asked *what,
+                         struct pb_error *err)
 {
     struct pb_request_options opts = PB_REQUEST_OPTIONS_INIT;
-    struct waiting w = { .done = eventfd(0, EFD_CLOEXEC), .answer = out };
     uint64_t id;
     int rc;
 
-    if (w.done < 0)
-        return fail_sys(err, errno, "make an eventfd");
     opts.on_progress = on_progress;
-    opts.timeout_ms = timeout_ms;
-    opts.ctx = &w;
-    rc = pb_client_send(client, method, params, &opts, on_answer, &w, &id, err);
-    if (rc == 0) {
-        wait_for(&w, client, id);
-        if (w.shown)
-            fprintf(stderr, "\r\033[K");
-        rc = w.err.code ? fail_copy(err, &w.err) : 0;
+    opts.timeout_ms = what->timeout_ms;
+    opts.ctx = w;
+    rc = pb_client_send(client, what->method, what->params, &opts, on_answer, w, &id, err);
+    if (rc < 0)
+        return rc;
+    wait_for(w, client, id);
+    if (w->shown)
+        fprintf(stderr, "\r\033[K");
+    return w->err.code ? fail_copy(err, &w->err) : 0;
+}
+
+int cli_request(struct pb_client *client, const struct cli_asked *what, struct cli_answer *out,
+                struct pb_error *err)
+{
+    struct waiting w = { .done = eventfd(0, EFD_CLOEXEC),
+                         .interrupted = eventfd(0, EFD_CLOEXEC),
+                         .answer = out };
+    int rc;
+
+    if (w.done < 0 || w.interrupted < 0) {
+        rc = fail_sys(err, errno, "make an eventfd");
+    } else {
+        interrupt_fd = w.interrupted;
+        rc = send_and_wait(&w, client, what, err);
+        interrupt_fd = -1;
     }
-    close(w.done);
+    if (w.done >= 0)
+        close(w.done);
+    if (w.interrupted >= 0)
+        close(w.interrupted);
     return rc;
 }

@@ -3,7 +3,8 @@
 #pragma once
 #include "cli.h"
 
-/* Before any thread is started: from here on Ctrl-C is told to cli_request() alone. */
+/* From here on Ctrl-C cancels the request that is waited for; while there is none it ends the
+ * program with CLI_INTERRUPTED. */
 void cli_catch_interrupt(void);
 
 struct cli_answer {
@@ -12,6 +13,10 @@ struct cli_answer {
 };
 void cli_answer_done(struct cli_answer *a);
 
-/* -PB_E_CANCELLED after Ctrl-C. timeout_ms 0: the client's. */
-MUST_CHECK int cli_request(struct pb_client *client, const char *method, const char *params,
-                           uint32_t timeout_ms, struct cli_answer *out, struct pb_error *err);
+struct cli_asked {
+    const char *method, *params;
+    uint32_t timeout_ms; /* 0: the client's */
+};
+/* -PB_E_CANCELLED after Ctrl-C. */
+MUST_CHECK int cli_request(struct pb_client *client, const struct cli_asked *what,
+                           struct cli_answer *out, struct pb_error *err);

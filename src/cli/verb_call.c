@@ -20,13 +20,33 @@ static int read_timeout(const struct cli *cli, uint32_t *ms)
     return CLI_OK;
 }
 
+/* What the hub says about a call that went wrong on the way, in the words of a tool: its exit code,
+ * or CLI_OK when they are a tool's own. */
+static int tell_fault(const char *text)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    struct json message;
+    int status;
+
+    if (text[0] != '{' || json_parse(&doc, span_of(text), NULL, NULL) < 0)
+        return CLI_OK;
+    message = json_get(json_root(&doc), "message");
+    status = reach_fault_exit(json_str(json_get(json_root(&doc), "error"), &a));
+    if (status != CLI_OK && json_is(message, JSON_STRING))
+        fprintf(stderr, "patchbay: %s\n", show_member(json_root(&doc), "message", &a));
+    return json_is(message, JSON_STRING) ? status : CLI_OK;
+}
+
 static int print_answer(const struct cli *cli, const struct cli_answer *a)
 {
+    int status = a->is_error ? tell_fault(a->text) : CLI_OK;
+
     if (cli_option(cli, "json"))
         puts(a->json);
-    else
+    else if (status == CLI_OK)
         show_text(a->text);
-    return a->is_error ? CLI_TOOL_ERROR : CLI_OK;
+    return status != CLI_OK ? status : a->is_error ? CLI_TOOL_ERROR : CLI_OK;
 }
 
 static int call(const struct cli *cli, struct pb_client *client, const char *arguments,
@@ -42,7 +62,8 @@ static int call(const struct cli *cli, struct pb_client *client, const char *arg
     json_put_str(&o, "name", cli->args[0]);
     json_put_raw(&o, "arguments", span_of(arguments));
     json_end(&o);
-    if (cli_request(client, "tools/call", buf_cstr(&params), timeout_ms, &answer, &err) < 0)
+    if (cli_request(client, &(struct cli_asked){ "tools/call", buf_cstr(&params), timeout_ms },
+                    &answer, &err) < 0)
         status = cli_fail(&err);
     else
         status = print_answer(cli, &answer);
@@ -50,35 +71,14 @@ static int call(const struct cli *cli, struct pb_client *client, const char *arg
     return status;
 }
 
-/* Without a daemon nothing runs yet: the server that the name begins with is started, which tells
- * us its tools. */
-static int wake_server(struct reach *s, const char *tool, struct pb_error *err)
-{
-    size_t n = strcspn(tool, "/.:");
-    const char *under = strstr(tool, "__");
-    AUTO_FREE char *server = NULL, *params = NULL;
-    struct pb_result *ignored = NULL;
-    int rc;
-
-    if (reach_is_daemon(s))
-        return 0;
-    if (!tool[n] && under)
-        n = (size_t)(under - tool);
-    server = mem_dupn(tool, n);
-    params = reach_params("server", server);
-    rc = reach_request(s, "patchbay/tools", params, &ignored, err);
-    pb_result_free(ignored);
-    return rc;
-}
-
 static int call_through_hub(const struct cli *cli, const char *arguments, uint32_t timeout_ms)
 {
     AUTO(reach) struct reach *s = NULL;
-    struct pb_error err;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
 
-    if (reach_open(&s, cli, 0, &err) < 0 || wake_server(s, cli->args[0], &err) < 0)
-        return cli_fail(&err);
-    return call(cli, reach_client(s), arguments, timeout_ms);
+    if (status == CLI_OK)
+        status = reach_find(s, "tool", cli->args[0]);
+    return status == CLI_OK ? call(cli, reach_client(s), arguments, timeout_ms) : status;
 }
 
 static int run_call(struct cli *cli)
@@ -117,7 +117,7 @@ const struct verb verb_call = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the result as JSON" },
-            { 't', "timeout", "MS", "give up after this many milliseconds (30000)" },
+            { 't', "timeout", "MS", "give up after this many milliseconds" },
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },

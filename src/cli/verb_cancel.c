@@ -7,20 +7,17 @@ static int run_cancel(struct cli *cli)
     AUTO_FREE char *params = reach_params(uuid ? "id" : "server", cli->args[0]);
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
 
-    if (reach_open(&s, cli, REACH_DAEMON_ONLY, &err) < 0) {
-        fprintf(stderr, "patchbay: %s; start one with 'patchbay serve'\n", err.msg);
-        return CLI_UNREACHABLE;
-    }
+    if (status != CLI_OK)
+        return status;
     if (reach_request(s, uuid ? "patchbay/cancel" : "patchbay/cancel-connect", params, &result,
                       &err) < 0) {
-        cli_fail(&err);
-        status = CLI_USAGE;
+        status = reach_fail(&err);
     } else if (cli_option(cli, "json")) {
         puts(pb_result_json(result, NULL));
     } else {
-        fprintf(stderr, "cancelled\n");
+        puts("cancelled");
     }
     pb_result_free(result);
     return status;

@@ -21,20 +21,16 @@ static int tell(struct cli *cli, const char *method)
     AUTO_FREE char *params = reach_params("server", cli->args[0]);
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
 
-    if (reach_open(&s, cli, REACH_DAEMON_ONLY, &err) < 0) {
-        fprintf(stderr, "patchbay: %s; start one with 'patchbay serve'\n", err.msg);
-        return CLI_UNREACHABLE;
-    }
-    if (reach_ask(s, method, params, &result, &doc, &err) < 0) {
-        cli_fail(&err);
-        status = err.sys == -32602 ? CLI_USAGE : CLI_UNREACHABLE;
-    } else if (cli_option(cli, "json")) {
+    if (status != CLI_OK)
+        return status;
+    if (reach_ask(s, method, params, &result, &doc, &err) < 0)
+        status = reach_fail(&err);
+    else if (cli_option(cli, "json"))
         puts(pb_result_json(result, NULL));
-    } else {
+    else
         print_server(json_root(&doc));
-    }
     pb_result_free(result);
     return status;
 }

@@ -78,8 +78,14 @@ static char *find_program(const struct spec *s)
 {
     const char *dir = path_of(s);
 
-    if (strchr(s->command, '/'))
-        return is_program(s->command) ? mem_dup(s->command) : NULL;
+    if (strchr(s->command, '/')) {
+        AUTO_BUF struct buf full = { 0 };
+
+        if (s->cwd && s->command[0] != '/') /* it is looked for from there */
+            buf_printf(&full, "%s/", s->cwd);
+        buf_str(&full, s->command);
+        return is_program(buf_cstr(&full)) ? buf_take(&full) : NULL;
+    }
     while (*dir) {
         size_t n = strcspn(dir, ":");
         AUTO_BUF struct buf full = { 0 };
@@ -125,6 +131,12 @@ static bool check_command(struct exam *e)
     path = find_program(e->spec);
     if (path)
         return record(e, CHECK_COMMAND, true, path, NULL);
+    if (strchr(e->spec->command, '/'))
+        return record(e, CHECK_COMMAND, false,
+                      format("there is no program '%s' that we may run", e->spec->command),
+                      e->spec->file
+                          ? format("correct \"command\" at %s:%u", e->spec->file, e->spec->line)
+                          : format("correct the command"));
     return record(e, CHECK_COMMAND, false,
                   format("there is no program '%s' in PATH", e->spec->command),
                   install_hint(e->spec->command));
@@ -323,14 +335,11 @@ static bool wanted(const struct cli *cli, const char *name)
 
 static int check_names_given(const struct cli *cli, const struct config *c)
 {
+    struct pb_error err;
+
     for (int i = 0; i < cli->n_args; i++)
-        if (!map_get(&c->specs, span_of(cli->args[i]))) {
-            fprintf(stderr,
-                    "patchbay: there is no server '%s'; 'patchbay list' shows those there "
-                    "are\n",
-                    cli->args[i]);
-            return CLI_USAGE;
-        }
+        if (!map_get(&c->specs, span_of(cli->args[i])))
+            return cli_no_server(c, cli->args[i], &err) < 0 ? cli_fail(&err) : CLI_OK;
     return CLI_OK;
 }
 
@@ -371,13 +380,19 @@ static int examine_all(const struct cli *cli, const struct config *c)
 static int run_doctor(struct cli *cli)
 {
     AUTO(config) struct config *c = NULL;
+    struct warden *warden;
     struct pb_error err;
+    int status;
 
     if (cli_load_config(cli, &c, &err) < 0)
-        return cli_fail(&err);
+        return cli_config_fail(&err);
     if (check_names_given(cli, c) != CLI_OK)
         return CLI_USAGE;
-    return examine_all(cli, c);
+    if (warden_start(&warden, &err) < 0)
+        return cli_fail(&err);
+    status = examine_all(cli, c);
+    warden_stop(warden);
+    return status;
 }
 
 const struct verb verb_doctor = {

@@ -34,7 +34,7 @@ static void add_row(struct show_table *t, struct json server, struct arena *a)
 
 static void print_servers(struct json servers)
 {
-    static const char *const heads[] = { "NAME", "STATE", "TOOLS", "LATENCY", "" };
+    static const char *const heads[] = { "NAME", "STATE", "TOOLS", "LATENCY", "WHAT" };
     AUTO_ARENA struct arena a = { 0 };
     struct show_table *t;
 
@@ -55,13 +55,13 @@ static int run_list(struct cli *cli)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .start_all = true });
 
-    if (reach_open(&s, cli, REACH_START_ALL, &err) < 0)
-        return cli_fail(&err);
+    if (status != CLI_OK)
+        return status;
     if (reach_ask(s, reach_is_daemon(s) ? "patchbay/servers" : "patchbay/settled", NULL, &result,
                   &doc, &err) < 0)
-        status = cli_fail(&err);
+        status = reach_fail(&err);
     else if (cli_option(cli, "json"))
         puts(pb_result_json(result, NULL));
     else

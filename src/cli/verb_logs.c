@@ -80,21 +80,22 @@ static int run_logs(struct cli *cli)
     AUTO_BUF struct buf params = { 0 };
     struct cli_answer answer = { 0 };
     struct pb_error err;
-    int status = CLI_OK;
+    struct cli_asked what = { .method = "patchbay/logs" };
+    int status;
 
     if (build_params(cli, &params) != CLI_OK)
         return CLI_USAGE;
     as_json = cli_option(cli, "json") != NULL;
     cli_catch_interrupt();
-    if (reach_open(&s, cli, REACH_DAEMON_ONLY, &err) < 0) {
-        fprintf(stderr, "patchbay: %s; logs are kept by a daemon: 'patchbay serve'\n", err.msg);
-        return CLI_UNREACHABLE;
-    }
-    if (cli_request(reach_client(s), "patchbay/logs", buf_cstr(&params),
-                    cli_option(cli, "follow") ? UINT32_MAX : 0, &answer, &err) == 0)
+    status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
+    if (status != CLI_OK)
+        return status;
+    what.params = buf_cstr(&params);
+    what.timeout_ms = cli_option(cli, "follow") ? UINT32_MAX : 0;
+    if (cli_request(reach_client(s), &what, &answer, &err) == 0)
         print_all(answer.json);
     else if (err.code != PB_E_CANCELLED)
-        status = cli_fail(&err);
+        status = reach_fail(&err);
     cli_answer_done(&answer);
     return status;
 }

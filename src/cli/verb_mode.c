@@ -22,12 +22,12 @@ static int list_modes(const struct cli *cli)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .no_servers = true });
 
-    if (reach_open(&s, cli, 0, &err) < 0)
-        return cli_fail(&err);
+    if (status != CLI_OK)
+        return status;
     if (reach_ask(s, "patchbay/modes", NULL, &result, &doc, &err) < 0)
-        status = cli_fail(&err);
+        status = reach_fail(&err);
     else if (cli_option(cli, "json"))
         puts(pb_result_json(result, NULL));
     else
@@ -97,18 +97,19 @@ static int show_mode(struct cli *cli)
     AUTO_ARENA struct arena a = { 0 };
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ 0 });
 
-    if (reach_open(&s, cli, 0, &err) < 0)
-        return cli_fail(&err);
+    if (status != CLI_OK)
+        return status;
     if (reach_ask(s, "patchbay/tools", params, &result, &doc, &err) < 0) {
-        cli_fail(&err);
-        status = CLI_USAGE;
-    } else if (cli_option(cli, "json")) {
-        puts(pb_result_json(result, NULL));
+        status = reach_fail(&err);
     } else {
-        JSON_FOREACH(e, json_get(json_root(&doc), "tools"))
-            puts(show_member(e, "name", &a));
+        if (cli_option(cli, "json"))
+            puts(pb_result_json(result, NULL));
+        else
+            JSON_FOREACH(e, json_get(json_root(&doc), "tools"))
+                puts(show_member(e, "name", &a));
+        reach_tell_failed(json_get(json_root(&doc), "failed"));
     }
     pb_result_free(result);
     return status;

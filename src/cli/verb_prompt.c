@@ -28,17 +28,6 @@ static int print_messages(const char *json)
     return CLI_OK;
 }
 
-static int wake(struct reach *s, struct pb_error *err)
-{
-    struct pb_result *ignored = NULL;
-    int rc = 0;
-
-    if (!reach_is_daemon(s))
-        rc = reach_request(s, "patchbay/prompts", NULL, &ignored, err);
-    pb_result_free(ignored);
-    return rc;
-}
-
 static int run_prompt(struct cli *cli)
 {
     AUTO(reach) struct reach *s = NULL;
@@ -46,6 +35,7 @@ static int run_prompt(struct cli *cli)
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
     struct cli_answer answer = { 0 };
+    struct cli_asked what = { .method = "prompts/get" };
     struct pb_error err;
     int status;
 
@@ -56,9 +46,13 @@ static int run_prompt(struct cli *cli)
     json_put_raw(&o, "arguments", buf_span(&arguments));
     json_end(&o);
     cli_catch_interrupt();
-    if (reach_open(&s, cli, 0, &err) < 0 || wake(s, &err) < 0)
-        return cli_fail(&err);
-    if (cli_request(reach_client(s), "prompts/get", buf_cstr(&params), 0, &answer, &err) < 0)
+    status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
+    if (status == CLI_OK)
+        status = reach_find(s, "prompt", cli->args[0]);
+    if (status != CLI_OK)
+        return status;
+    what.params = buf_cstr(&params);
+    if (cli_request(reach_client(s), &what, &answer, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
         status = puts(answer.json) < 0 ? CLI_UNREACHABLE : CLI_OK;

@@ -40,59 +40,74 @@ static int print_contents(const char *json)
     return status;
 }
 
-/* A server of our own has to be started before it knows its URIs. */
-static int wake(struct reach *s, const char *server, struct pb_error *err)
+/* The form that the hub always understands: which server, and the URI as that one knows it. One
+ * that begins with a percent sign would be taken for an encoded one, so it is encoded. */
+static void write_uri(struct buf *out, const char *server, const char *uri)
 {
-    AUTO_FREE char *params = reach_params("server", server);
-    struct pb_result *ignored = NULL;
-    int rc = 0;
-
-    if (!reach_is_daemon(s))
-        rc = reach_request(s, "patchbay/resources", params, &ignored, err);
-    pb_result_free(ignored);
-    return rc;
-}
-
-static void percent(struct buf *out, const char *s)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-    for (; *s; s++) {
-        if (strchr(plain, *s))
-            buf_byte(out, *s);
-        else
-            buf_printf(out, "%%%02X", (unsigned char)*s);
+    if (server)
+        buf_printf(out, "patchbay://%s/", server);
+    if (!server || uri[0] != '%') {
+        buf_str(out, uri);
+        return;
     }
+    for (; *uri; uri++)
+        buf_printf(out, "%%%02X", (unsigned char)*uri);
 }
 
-static int run_read(struct cli *cli)
+static int read_uri(const struct cli *cli, struct reach *s, const char *uri, struct json failed)
 {
-    AUTO(reach) struct reach *s = NULL;
-    const char *server = cli->n_args == 2 ? cli->args[0] : NULL;
-    const char *uri = cli->args[cli->n_args - 1];
-    AUTO_BUF struct buf full = { 0 };
-    AUTO_FREE char *params = NULL;
+    AUTO_FREE char *params = reach_params("uri", uri);
+    struct cli_asked what = { .method = "resources/read", .params = params };
     struct cli_answer answer = { 0 };
     struct pb_error err;
     int status;
 
-    if (server) {
-        buf_printf(&full, "patchbay://%s/", server);
-        percent(&full, uri);
-        uri = buf_cstr(&full);
-    }
-    params = reach_params("uri", uri);
-    cli_catch_interrupt();
-    if (reach_open(&s, cli, 0, &err) < 0 || wake(s, server, &err) < 0)
-        return cli_fail(&err);
-    if (cli_request(reach_client(s), "resources/read", params, 0, &answer, &err) < 0)
+    if (cli_request(reach_client(s), &what, &answer, &err) < 0) {
+        bool unknown = err.code == PB_E_REMOTE && err.sys == RPC_RESOURCE_NOT_FOUND;
+
+        if (unknown)
+            fail_in(&err, "%s", cli->args[cli->n_args - 1]);
         status = cli_fail(&err);
-    else if (cli_option(cli, "json"))
+        if (unknown) {
+            reach_tell_failed(failed); /* one of these may have it */
+            status = CLI_USAGE;
+        }
+    } else if (cli_option(cli, "json")) {
         status = puts(answer.json) < 0 ? CLI_UNREACHABLE : CLI_OK;
-    else
+    } else {
         status = print_contents(answer.json);
+    }
     cli_answer_done(&answer);
+    return status;
+}
+
+static int run_read(struct cli *cli)
+{
+    const char *server = cli->n_args == 2 ? cli->args[0] : NULL;
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_FREE char *params = reach_params("server", server);
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf uri = { 0 };
+    struct pb_result *listed = NULL;
+    struct json failed;
+    struct pb_error err;
+    int status;
+
+    write_uri(&uri, server, cli->args[cli->n_args - 1]);
+    cli_catch_interrupt();
+    status = reach_open(&s, cli, &(struct reach_wants){ .server = server });
+    if (status != CLI_OK)
+        return status;
+    /* Servers know their URIs when they are up: this waits for them. */
+    if (reach_ask(s, "patchbay/resources", params, &listed, &doc, &err) < 0) {
+        status = reach_fail(&err);
+    } else {
+        failed = json_get(json_root(&doc), "failed");
+        status = server ? reach_tell_failed(failed) : CLI_OK;
+        if (status == CLI_OK)
+            status = read_uri(cli, s, buf_cstr(&uri), failed);
+    }
+    pb_result_free(listed);
     return status;
 }
 
@@ -100,7 +115,9 @@ const struct verb verb_read = {
     .name = "read",
     .usage = "[SERVER] URI [--json]",
     .help = "Read a resource and print it",
-    .text = "Text is printed, bytes are written as they are unless standard output is a terminal.",
+    .text =
+        "Text is printed; bytes are written as they are, unless standard output is a terminal.\n"
+        "SERVER is needed when two servers have the same URI.",
     .min = 1,
     .max = 2,
     .options =

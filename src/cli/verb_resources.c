@@ -13,28 +13,38 @@ static void add_rows(struct show_table *t, struct json entries, const char *uri,
     }
 }
 
+static void print_table(struct json answer)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct show_table *t = show_table_new(4);
+
+    add_rows(t, json_get(answer, "resources"), "uri", &a);
+    add_rows(t, json_get(answer, "resourceTemplates"), "uriTemplate", &a);
+    show_table_print(t);
+}
+
 static int run_resources(struct cli *cli)
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-    AUTO_FREE char *params = reach_params("server", cli->n_args ? cli->args[0] : NULL);
+    const char *server = cli->n_args ? cli->args[0] : NULL;
+    AUTO_FREE char *params = reach_params("server", server);
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .server = server });
 
-    if (reach_open(&s, cli, 0, &err) < 0)
-        return cli_fail(&err);
+    if (status != CLI_OK)
+        return status;
     if (reach_ask(s, "patchbay/resources", params, &result, &doc, &err) < 0) {
-        status = cli_fail(&err);
-    } else if (cli_option(cli, "json")) {
-        puts(pb_result_json(result, NULL));
+        status = reach_fail(&err);
     } else {
-        struct show_table *t = show_table_new(4);
+        int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
 
-        add_rows(t, json_get(json_root(&doc), "resources"), "uri", &a);
-        add_rows(t, json_get(json_root(&doc), "resourceTemplates"), "uriTemplate", &a);
-        show_table_print(t);
+        if (cli_option(cli, "json"))
+            puts(pb_result_json(result, NULL));
+        else
+            print_table(json_root(&doc));
+        status = server ? missing : CLI_OK;
     }
     pb_result_free(result);
     return status;

@@ -58,13 +58,12 @@ static int run_status(struct cli *cli)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
 
-    if (reach_open(&s, cli, REACH_DAEMON_ONLY, &err) < 0) {
+    if (status != CLI_OK) {
         if (cli_option(cli, "json"))
             puts("{\"running\":false}");
-        fprintf(stderr, "patchbay: %s; 'patchbay serve' starts one\n", err.msg);
-        return CLI_UNREACHABLE;
+        return status;
     }
     if (cli_option(cli, "stop"))
         status =

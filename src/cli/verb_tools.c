@@ -85,16 +85,22 @@ static int list_of_hub(const struct cli *cli, const char *method, const char *me
     AUTO_FREE char *params = list_params(cli);
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = CLI_OK;
+    const char *server = cli->n_args ? cli->args[0] : NULL;
+    int status = reach_open(&s, cli, &(struct reach_wants){ .server = server });
 
-    if (reach_open(&s, cli, 0, &err) < 0)
-        return cli_fail(&err);
-    if (reach_ask(s, method, params, &result, &doc, &err) < 0)
-        status = cli_fail(&err);
-    else if (cli_option(cli, "json"))
-        puts(pb_result_json(result, NULL));
-    else
-        print_entries(json_get(json_root(&doc), member));
+    if (status != CLI_OK)
+        return status;
+    if (reach_ask(s, method, params, &result, &doc, &err) < 0) {
+        status = reach_fail(&err);
+    } else {
+        int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
+
+        if (cli_option(cli, "json"))
+            puts(pb_result_json(result, NULL));
+        else
+            print_entries(json_get(json_root(&doc), member));
+        status = server ? missing : CLI_OK;
+    }
     pb_result_free(result);
     return status;
 }

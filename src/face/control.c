@@ -1,34 +1,42 @@
-#include "control.h"
-#include "control_write.h"
+#include "control_impl.h"
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
-struct params {
-    char *server, *id, *mode;
-    uint64_t lines;
-    bool follow;
-};
-
-static bool read_params(struct request *r, struct params *out, struct arena *a)
+bool control_read_params(struct request *r, struct control_params *out, struct arena *a)
 {
     static const struct json_field fields[] = {
-        { "server", JSON_FIELD_CSTR, offsetof(struct params, server), 0 },
-        { "id", JSON_FIELD_CSTR, offsetof(struct params, id), 0 },
-        { "mode", JSON_FIELD_CSTR, offsetof(struct params, mode), 0 },
-        { "lines", JSON_FIELD_UINT, offsetof(struct params, lines), 0 },
-        { "follow", JSON_FIELD_BOOL, offsetof(struct params, follow), 0 },
+        { "server", JSON_FIELD_CSTR, offsetof(struct control_params, server), 0 },
+        { "id", JSON_FIELD_CSTR, offsetof(struct control_params, id), 0 },
+        { "mode", JSON_FIELD_CSTR, offsetof(struct control_params, mode), 0 },
+        { "tool", JSON_FIELD_CSTR, offsetof(struct control_params, tool), 0 },
+        { "prompt", JSON_FIELD_CSTR, offsetof(struct control_params, prompt), 0 },
+        { "lines", JSON_FIELD_UINT, offsetof(struct control_params, lines), 0 },
+        { "follow", JSON_FIELD_BOOL, offsetof(struct control_params, follow), 0 },
         { 0 },
     };
     struct pb_error err;
 
-    *out = (struct params){ .lines = LINK_LOG_MAX };
+    *out = (struct control_params){ .lines = LINK_LOG_MAX };
     if (json_fields(r->params, fields, out, a, &err) == 0)
         return true;
     request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "%s", err.msg);
     return false;
 }
 
-static void refuse(struct request *r, const struct pb_error *err)
+static int code_of(const struct pb_error *err)
+{
+    switch (err->code) {
+    case PB_E_NOT_FOUND:
+    case PB_E_INVALID:
+        return RPC_INVALID_PARAMS;
+    case PB_E_AUTH:
+        return CONTROL_AUTH;
+    default:
+        return RPC_SERVER_ERROR;
+    }
+}
+
+void control_refuse(struct request *r, const struct pb_error *err)
 {
     AUTO_BUF struct buf data = { 0 };
     struct json_out o = json_out(&data);
@@ -36,131 +44,26 @@ static void refuse(struct request *r, const struct pb_error *err)
     json_begin_object(&o, NULL);
     json_put_str(&o, "error", fault_name(err));
     json_end(&o);
-    request_fail(r, err->code == PB_E_NOT_FOUND ? RPC_INVALID_PARAMS : RPC_SERVER_ERROR,
-                 buf_span(&data), "%s", err->msg);
+    request_fail(r, code_of(err), buf_span(&data), "%s", err->msg);
 }
 
-/* The server that the request must name; NULL: answered. */
-static struct link *need_server(struct hosts *s, struct request *r, const struct params *p)
+struct link *control_need_server(struct hosts *s, struct request *r, const char *name)
 {
-    struct hub *hub = hosts_hub(s);
-    struct link *l = hub && p->server ? hub_link(hub, p->server) : NULL;
+    struct link *l = name ? hub_link(hosts_hub(s), name) : NULL;
     struct pb_error err;
 
-    if (l)
-        return l;
-    if (!p->server)
+    if (!name)
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "server: expected a name");
-    else if (fault_fail(&err, FAULT_NO_SERVER,
-                        "there is no server '%s'; 'patchbay list' shows those there are",
-                        p->server) < 0)
-        refuse(r, &err);
-    return NULL;
+    else if (!l && control_no_server_of(hosts_hub(s), name, &err) < 0)
+        control_refuse(r, &err);
+    return l;
 }
 
 static void reply_written(struct request *r, struct buf *b) { request_reply(r, buf_span(b)); }
 
-/* ---- waiting ------------------------------------------------------------------------------- */
-
-/* A request that waits for servers to come up. It may be gone before they are. */
-struct wait {
-    struct hosts *hosts;
-    struct request *r; /* NULL: cancelled */
-    struct arena arena;
-    struct params params;
-    void (*then)(struct hosts *s, struct request *r, const struct params *p);
-};
-
-static void on_cancel(struct request *r, enum cancel_reason why)
-{
-    struct wait *w = r->work;
-
-    (void)why;
-    w->r = NULL;
-}
-
-static struct wait *wait_new(struct hosts *s, struct request *r,
-                             void (*then)(struct hosts *, struct request *, const struct params *))
-{
-    struct wait *w = NEW(struct wait);
-
-    w->hosts = s;
-    w->r = r;
-    w->then = then;
-    if (!read_params(r, &w->params, &w->arena)) {
-        arena_done(&w->arena);
-        free(w);
-        return NULL;
-    }
-    r->work = w;
-    r->cancel = on_cancel;
-    return w;
-}
-
-static void wait_end(struct wait *w)
-{
-    if (w->r) {
-        w->r->work = NULL;
-        w->r->cancel = NULL;
-    }
-    arena_done(&w->arena);
-    free(w);
-}
-
-static void wait_over(struct wait *w)
-{
-    struct request *r = w->r;
-
-    if (r) {
-        r->cancel = NULL;
-        w->then(w->hosts, r, &w->params);
-    }
-    wait_end(w);
-}
-
-static void on_settled(void *ctx, const struct start_result *result)
-{
-    (void)result;
-    wait_over(ctx);
-}
-
-/* A server that rests and of which nothing is known is started, so that it can be shown. */
-static void wake(void *ctx, struct link *l)
-{
-    struct wait *w = ctx;
-    struct hub *hub = hosts_hub(w->hosts);
-    bool unknown = true;
-
-    if (link_state(l) != LINK_IDLE || (w->params.server && strcmp(w->params.server, link_name(l))))
-        return;
-    for (int k = 0; k < LIST_KINDS; k++)
-        unknown &= !catalog_count(hub_catalog(hub), link_name(l), (enum list_kind)k);
-    if (unknown && hub_connect(hub, link_name(l), NULL) < 0)
-        log_debug("control: '%s' does not start", link_name(l));
-}
-
-static void when_known(struct hosts *s, struct request *r,
-                       void (*then)(struct hosts *, struct request *, const struct params *))
-{
-    struct wait *w = wait_new(s, r, then);
-
-    if (!w)
-        return;
-    if (w->params.server && !need_server(s, r, &w->params)) {
-        wait_end(w);
-        return;
-    }
-    if (!hosts_hub(s)) {
-        wait_over(w);
-        return;
-    }
-    hub_each(hosts_hub(s), wake, w);
-    hub_when_settled(hosts_hub(s), on_settled, w);
-}
-
 /* ---- what there is ------------------------------------------------------------------------- */
 
-static void send_list(struct hosts *s, struct request *r, const struct params *p,
+static void send_list(struct hosts *s, struct request *r, const struct control_params *p,
                       enum list_kind kind)
 {
     AUTO_BUF struct buf b = { 0 };
@@ -169,27 +72,27 @@ static void send_list(struct hosts *s, struct request *r, const struct params *p
     struct pb_error err;
 
     if (p->mode) {
-        mode = hosts_hub(s) ? mode_find(hub_modes(hosts_hub(s)), span_of(p->mode)) : NULL;
+        mode = mode_find(hub_modes(hosts_hub(s)), span_of(p->mode));
         if (!mode) {
             fail(&err, PB_E_NOT_FOUND, "there is no mode '%s'; 'patchbay mode' shows them",
                  p->mode);
-            refuse(r, &err);
+            control_refuse(r, &err);
             return;
         }
     }
     json_begin_object(&o, NULL);
-    if (hosts_hub(s))
-        control_write_entries(&o, hosts_hub(s), kind, p->server, mode ? mode->filter : NULL);
+    control_write_entries(&o, hosts_hub(s), kind, p->server, mode ? mode->filter : NULL);
+    control_write_failed(&o, "failed", hosts_hub(s), p->server);
     json_end(&o);
     reply_written(r, &b);
 }
 
-static void send_tools(struct hosts *s, struct request *r, const struct params *p)
+static void send_tools(struct hosts *s, struct request *r, const struct control_params *p)
 {
     send_list(s, r, p, LIST_TOOLS);
 }
 
-static void send_resources(struct hosts *s, struct request *r, const struct params *p)
+static void send_resources(struct hosts *s, struct request *r, const struct control_params *p)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
@@ -197,16 +100,17 @@ static void send_resources(struct hosts *s, struct request *r, const struct para
     json_begin_object(&o, NULL);
     control_write_entries(&o, hosts_hub(s), LIST_RESOURCES, p->server, NULL);
     control_write_entries(&o, hosts_hub(s), LIST_TEMPLATES, p->server, NULL);
+    control_write_failed(&o, "failed", hosts_hub(s), p->server);
     json_end(&o);
     reply_written(r, &b);
 }
 
-static void send_prompts(struct hosts *s, struct request *r, const struct params *p)
+static void send_prompts(struct hosts *s, struct request *r, const struct control_params *p)
 {
     send_list(s, r, p, LIST_PROMPTS);
 }
 
-static void send_servers(struct hosts *s, struct request *r, const struct params *p)
+static void send_servers(struct hosts *s, struct request *r, const struct control_params *p)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
@@ -218,23 +122,29 @@ static void send_servers(struct hosts *s, struct request *r, const struct params
     reply_written(r, &b);
 }
 
-static void run_tools(struct hosts *s, struct request *r) { when_known(s, r, send_tools); }
-static void run_resources(struct hosts *s, struct request *r) { when_known(s, r, send_resources); }
-static void run_prompts(struct hosts *s, struct request *r) { when_known(s, r, send_prompts); }
+static void run_tools(struct hosts *s, struct request *r) { control_when_known(s, r, send_tools); }
+static void run_resources(struct hosts *s, struct request *r)
+{
+    control_when_known(s, r, send_resources);
+}
+static void run_prompts(struct hosts *s, struct request *r)
+{
+    control_when_known(s, r, send_prompts);
+}
 static void run_servers(struct hosts *s, struct request *r) { send_servers(s, r, NULL); }
 
 /* Waits until all are up or have failed: for a hub that was just started. */
 static void run_settled(struct hosts *s, struct request *r)
 {
-    struct wait *w = wait_new(s, r, send_servers);
+    struct control_wait *w = control_wait_new(s, r, send_servers);
 
     if (w)
-        hub_when_settled(hosts_hub(s), on_settled, w);
+        control_wait_settled(w);
 }
 
-static void send_server(struct hosts *s, struct request *r, const struct params *p)
+static void send_server(struct hosts *s, struct request *r, const struct control_params *p)
 {
-    struct link *l = need_server(s, r, p);
+    struct link *l = control_need_server(s, r, p->server);
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
 
@@ -247,9 +157,9 @@ static void send_server(struct hosts *s, struct request *r, const struct params 
 static void run_server(struct hosts *s, struct request *r)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct params p;
+    struct control_params p;
 
-    if (read_params(r, &p, &a))
+    if (control_read_params(r, &p, &a))
         send_server(s, r, &p);
 }
 
@@ -290,31 +200,31 @@ typedef int action_fn(struct hub *h, const char *name, struct pb_error *err);
 
 static void on_connected(void *ctx, const struct pb_error *err)
 {
-    struct wait *w = ctx;
+    struct control_wait *w = ctx;
 
     if (err && w->r)
-        refuse(w->r, err);
+        control_refuse(w->r, err);
     else if (w->r)
         send_server(w->hosts, w->r, &w->params);
-    wait_end(w);
+    control_wait_end(w);
 }
 
 /* Starts it, and answers when it is connected or has failed to. */
 static void act_and_wait(struct hosts *s, struct request *r, action_fn *act)
 {
-    struct wait *w = wait_new(s, r, NULL);
+    struct control_wait *w = control_wait_new(s, r, NULL);
     struct pb_error err;
 
     if (!w)
         return;
-    if (!need_server(s, r, &w->params)) {
-        wait_end(w);
+    if (!control_need_server(s, r, w->params.server)) {
+        control_wait_end(w);
         return;
     }
     if (act(hosts_hub(s), w->params.server, &err) < 0 ||
         hub_when_connected(hosts_hub(s), w->params.server, on_connected, w, &err) < 0) {
-        refuse(r, &err);
-        wait_end(w);
+        control_refuse(r, &err);
+        control_wait_end(w);
     }
 }
 
@@ -322,12 +232,12 @@ static void act(struct hosts *s, struct request *r, action_fn *fn)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct pb_error err;
-    struct params p;
+    struct control_params p;
 
-    if (!read_params(r, &p, &a) || !need_server(s, r, &p))
+    if (!control_read_params(r, &p, &a) || !control_need_server(s, r, p.server))
         return;
     if (fn(hosts_hub(s), p.server, &err) < 0)
-        refuse(r, &err);
+        control_refuse(r, &err);
     else
         send_server(s, r, &p);
 }
@@ -336,18 +246,26 @@ static void run_connect(struct hosts *s, struct request *r) { act_and_wait(s, r,
 static void run_reconnect(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_reconnect); }
 static void run_restart(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_restart); }
 static void run_disconnect(struct hosts *s, struct request *r) { act(s, r, hub_disconnect); }
-static void run_cancel_connect(struct hosts *s, struct request *r)
+
+static int cancel_connect(struct hub *h, const char *name, struct pb_error *err)
 {
-    act(s, r, hub_cancel_connect);
+    enum link_state s = link_state(hub_link(h, name));
+
+    if (s != LINK_CONNECTING && s != LINK_AUTHENTICATING && s != LINK_RECONNECTING)
+        return fail(err, PB_E_INVALID, "server '%s' is %s: there is no attempt to cancel", name,
+                    link_state_name(s));
+    return hub_cancel_connect(h, name, err);
 }
+
+static void run_cancel_connect(struct hosts *s, struct request *r) { act(s, r, cancel_connect); }
 
 static void run_cancel(struct hosts *s, struct request *r)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct pb_error err;
-    struct params p;
+    struct control_params p;
 
-    if (!read_params(r, &p, &a))
+    if (!control_read_params(r, &p, &a))
         return;
     if (p.id && hub_cancel_uuid(hosts_hub(s), p.id, CALL_BY_USER)) {
         request_reply(r, SPAN("{\"cancelled\":true}"));
@@ -355,7 +273,7 @@ static void run_cancel(struct hosts *s, struct request *r)
     }
     fail(&err, PB_E_NOT_FOUND, "no call '%s' is running; 'patchbay status' lists those that are",
          p.id ? p.id : "");
-    refuse(r, &err);
+    control_refuse(r, &err);
 }
 
 /* ---- logs ---------------------------------------------------------------------------------- */
@@ -406,9 +324,9 @@ static void run_logs(struct hosts *s, struct request *r)
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
-    struct params p;
+    struct control_params p;
 
-    if (!read_params(r, &p, &a) || (p.server && !need_server(s, r, &p)))
+    if (!control_read_params(r, &p, &a) || (p.server && !control_need_server(s, r, p.server)))
         return;
     json_begin_object(&o, NULL);
     control_write_logs(&o, "entries", hosts_hub(s), p.server, (size_t)p.lines);
@@ -451,6 +369,7 @@ const struct control_method control_methods[] = {
     { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
     { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
     { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
+    { "patchbay/find",           "tool | prompt", "whether there is such a thing, and if not, why", control_find },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
     { "patchbay/prompts",        "server?",       "prompts of all servers or one",              run_prompts },
@@ -488,7 +407,10 @@ bool control_handle(struct hosts *s, struct request *r)
     for (const struct control_method *m = control_methods; m->name; m++) {
         if (!span_is(r->method, m->name))
             continue;
-        m->run(s, r);
+        if (hosts_hub(s))
+            m->run(s, r);
+        else
+            request_fail(r, RPC_SERVER_ERROR, SPAN(""), "there is no hub here");
         return true;
     }
     return false;

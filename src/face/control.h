@@ -3,6 +3,10 @@
 #pragma once
 #include "host.h"
 
+/* What a refusal's code tells: RPC_INVALID_PARAMS that there is no such thing or the parameters are
+ * wrong, this one that a server wants a login, RPC_SERVER_ERROR all else. */
+enum { CONTROL_AUTH = -32090 };
+
 /* True: r was one of them and is being answered. */
 bool control_handle(struct hosts *s, struct request *r);
 /* The facts that patchbay/status tells. */
@@ -19,6 +23,13 @@ struct control_facts {
 /* Borrowed; kept with the set. All zero until they are set. */
 void control_set_facts(struct hosts *s, const struct control_facts *f);
 const struct control_facts *control_facts_of(const struct hosts *s);
+
+/* Does "server.tool" (or with "/", ":", "__") begin with this server's name? The name's length, or
+ * 0. Of several that fit the longest is meant. */
+size_t control_begins_with(const char *item, const char *server);
+/* FAULT_NO_SERVER for the part of `item` before its first separator, or all of it, with those of
+ * the names (NULL-ended) that are like it. */
+int control_no_server(const char *item, const char *const *names, struct pb_error *err);
 
 struct control_method {
     const char *name, *params, *help;

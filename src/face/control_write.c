@@ -133,8 +133,7 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
     struct writing w = { .o = o, .hub = h };
 
     json_begin_array(o, key);
-    if (h)
-        hub_each(h, write_one_server, &w);
+    hub_each(h, write_one_server, &w);
     json_end(o);
 }
 
@@ -161,7 +160,7 @@ void control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
                            const char *server, const struct filter *filter)
 {
     const struct entry *const *all = NULL;
-    size_t n = h ? catalog_all(hub_catalog(h), kind, &all) : 0;
+    size_t n = catalog_all(hub_catalog(h), kind, &all);
 
     json_begin_array(o, list_kind_name(kind));
     for (size_t i = 0; i < n; i++) {
@@ -178,9 +177,57 @@ void control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
     json_end(o);
 }
 
+static bool is_missed(const struct link *l, const char *server)
+{
+    enum link_state s = link_state(l);
+
+    if (server)
+        return strcmp(server, link_name(l)) == 0 && s != LINK_CONNECTED && s != LINK_IDLE;
+    return link_is_failed(s) || s == LINK_RECONNECTING ||
+           (s == LINK_DISCONNECTED && link_last_error(l));
+}
+
+static const char *failure_name(const struct link *l)
+{
+    const struct pb_error *err = link_last_error(l);
+
+    if (link_state(l) == LINK_DISABLED)
+        return "server_disabled";
+    return err && err->code == PB_E_AUTH ? "auth_required" : "server_not_connected";
+}
+
+static void write_failed(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+    AUTO_BUF struct buf text = { 0 };
+    struct link_status status;
+
+    if (!is_missed(l, w->server))
+        return;
+    link_status(l, &status);
+    status_text(&text, &status);
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "server", link_name(l));
+    json_put_str(w->o, "state", link_state_name(status.state));
+    json_put_str(w->o, "error", failure_name(l));
+    json_put_str(w->o, "message", status.message ? status.message : buf_cstr(&text));
+    put_next_step(w->o, link_spec(l), &status);
+    json_end(w->o);
+}
+
+void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
+                          const char *server)
+{
+    struct writing w = { .o = o, .hub = h, .server = server };
+
+    json_begin_array(o, key);
+    hub_each(h, write_failed, &w);
+    json_end(o);
+}
+
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h)
 {
-    const struct mode_set *modes = h ? hub_modes(h) : NULL;
+    const struct mode_set *modes = hub_modes(h);
 
     json_begin_array(o, key);
     for (size_t i = 0; modes && i < modes->n; i++)
@@ -214,8 +261,7 @@ void control_write_calls(struct json_out *o, const char *key, const struct hub *
     struct writing w = { .o = o, .hub = h };
 
     json_begin_array(o, key);
-    if (h)
-        hub_each(h, write_calls_of, &w);
+    hub_each(h, write_calls_of, &w);
     json_end(o);
 }
 
@@ -259,15 +305,15 @@ void control_write_logs(struct json_out *o, const char *key, const struct hub *h
     struct writing w = { .o = o, .hub = h, .server = server, .lines = lines };
 
     json_begin_array(o, key);
-    if (h)
-        hub_each(h, write_log_of, &w);
+    hub_each(h, write_log_of, &w);
     json_end(o);
 }
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
 
 struct tally {
-    size_t total, by_state[LINK_COUNT], in_flight;
+    const struct hub *hub;
+    size_t total, by_state[LINK_COUNT], in_flight, tools;
 };
 
 static void count_server(void *ctx, struct link *l)
@@ -279,6 +325,7 @@ static void count_server(void *ctx, struct link *l)
     t->total++;
     t->by_state[link_state(l)]++;
     t->in_flight += facts.in_flight + facts.queued;
+    t->tools += catalog_count(hub_catalog(t->hub), link_name(l), LIST_TOOLS);
 }
 
 static uint64_t resident_bytes(void)
@@ -317,10 +364,9 @@ void control_write_status(struct json_out *o, const struct hosts *s)
 {
     const struct control_facts *f = control_facts_of(s);
     const struct hub *h = hosts_hub(s);
-    struct tally t = { 0 };
+    struct tally t = { .hub = h };
 
-    if (h)
-        hub_each(h, count_server, &t);
+    hub_each(h, count_server, &t);
     json_begin_object(o, NULL);
     json_put_str(o, "version", pb_version());
     json_put_int(o, "pid", getpid());
@@ -330,7 +376,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     put_files(o, f);
     put_seconds(o, "started_at", f->started_at);
     put_states(o, &t);
-    json_put_uint(o, "tools", h ? catalog_count(hub_catalog(h), NULL, LIST_TOOLS) : 0);
+    json_put_uint(o, "tools", t.tools);
     json_put_uint(o, "in_flight", t.in_flight);
     json_put_uint(o, "memory_bytes", resident_bytes());
     control_write_calls(o, "calls", h);

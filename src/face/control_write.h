@@ -1,4 +1,4 @@
-/* control_write.h - what control methods tell, as JSON; REST tells the same. */
+/* control_write.h - what control methods tell, as JSON; REST tells the same. There is a hub. */
 #pragma once
 #include "control.h"
 
@@ -9,6 +9,10 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
 /* One member named after the kind. server, filter: NULL for all. */
 void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
                            const char *server, const struct filter *filter);
+/* Servers that should be there and are not: [{"server","state","error","message","next_step"}].
+ * `server`: this one only, and also when somebody switched it off. */
+void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
+                          const char *server);
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h);
 void control_write_log(struct json_out *o, const char *key, const char *server,
