@@ -29,12 +29,6 @@ void call_display_text(struct buf *out, enum call_display d, const char *tool, u
 const char *call_display_icon(enum call_display d); /* "spinner", "checkmark", "error" */
 void delete_confirmation(struct buf *out, const char *display_name); /* S1-125 */
 
-/* S0-47..51: what a person or a model reads of a result ({"content":[…]}). Bytes of images and
- * sounds are counted as they are after base64. Without content: what is structured, as JSON. */
-void result_text(struct buf *out, struct span result);
-/* Does the result say that the tool failed? */
-bool result_is_error(struct span result);
-
 /* S1-100, S1-101. Names and descriptions in parallel. */
 void system_prompt_with_tools(struct buf *out, const char *base, const char *const *names,
                               const char *const *descriptions, size_t n);

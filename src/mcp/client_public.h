@@ -58,5 +58,3 @@ struct pb_result {
 };
 
 struct pb_result *result_new(struct span json);
-/* Appends what a person would read of it. */
-void result_text(struct buf *out, struct span json);

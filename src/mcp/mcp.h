@@ -14,6 +14,7 @@
 #include "peer.h"
 #include "provider.h"
 #include "request.h"
+#include "result_text.h"
 #include "rpc.h"
 #include "server.h"
 #include "state.h"

@@ -1,4 +1,5 @@
 #include "client_public.h"
+#include "result_text.h"
 
 struct pb_result *result_new(struct span json)
 {

@@ -1,5 +1,5 @@
 /* result_text.c - a result in the words that a person would want to read. */
-#include "client_public.h"
+#include "result_text.h"
 
 struct text_out {
     struct buf *b;
@@ -35,6 +35,8 @@ static void put_data(struct text_out *t, const char *what, struct json block)
     struct span type = json_str(json_get(block, "mimeType"), &t->arena);
     struct span data = json_str(json_get(block, "data"), &t->arena);
 
+    if (!type.n)
+        type = SPAN("unknown type");
     begin_line(t);
     buf_printf(t->b, "[%s: %.*s, %zu bytes]", what, SPAN_ARG(type), decoded_size(data));
 }
@@ -125,4 +127,12 @@ void result_text(struct buf *out, struct span json)
     if (!t.started)
         buf_add_span(out, json_text(json_get(root, "structuredContent")));
     arena_done(&t.arena);
+}
+
+bool result_is_error(struct span result)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    return json_parse(&doc, result, &(struct json_opts){ .keep_depth = 1 }, NULL) == 0 &&
+           json_bool(json_get(json_root(&doc), "isError"), false);
 }
