@@ -13,7 +13,7 @@ DESTDIR ?=
 PORT    ?= 7332
 JOBS    ?= $(shell nproc)
 
-.PHONY: all run test lint format bench fuzz conformance coverage tsan valgrind install docs clean help
+.PHONY: all run test lint format bench fuzz soak conformance coverage tsan valgrind install docs clean help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
@@ -25,7 +25,7 @@ $(BUILD)/build.ninja:
 	@rm -f $(BUILD).log
 
 run: all
-	@$(BUILD)/patchbay-example-server --http $(PORT)
+	@$(BUILD)/patchbay serve --port $(PORT) --no-socket --mcp-client "example:$(abspath $(BUILD))/patchbay-example-server"
 
 test:
 	@tools/deps build test
@@ -46,6 +46,13 @@ bench: all
 fuzz:
 	@tools/deps build fuzz
 	@tests/fuzz/run
+
+# Ten thousand killed servers, and the crowd again and again: minutes, not seconds.
+soak: all
+	@tools/deps test
+	@ninja -C $(BUILD) --quiet tests/e2e/test_e2e_kills tests/e2e/test_e2e_crowd tests/e2e/mob_server
+	@BUILD_DIR=$(abspath $(BUILD)) TAP_TIMEOUT_S=1800 KILLS=10000 $(BUILD)/tests/e2e/test_e2e_kills
+	@for i in 1 2 3 4 5; do BUILD_DIR=$(abspath $(BUILD)) $(BUILD)/tests/e2e/test_e2e_crowd || exit 1; done
 
 conformance: all
 	@tools/deps test
