@@ -142,7 +142,6 @@ enum {
     HUB_WAITING_MAX = 10000,       /* calls that wait for a server to come up */
     HUB_PROVEN_MS = 16000,         /* a connection that lived so long: reconnects count anew */
     HUB_STEADY_MS = 600000,        /* the same for restarts after crashes */
-    HUB_SETTLE_MS = 10,            /* between looks whether an old process is gone */
     HUB_DELAY_MAX_MS = 3600000,    /* the longest wait before an attempt */
     SPEC_TIMEOUT_MS = 30000,       /* tool calls of a server that says nothing about it */
     SPEC_IDLE_MS = 1800000,        /* a lazy server is stopped after this */

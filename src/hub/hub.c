@@ -179,6 +179,7 @@ void member_replace(struct member *m, struct spec *spec)
     m->hint = PB_ERA_AUTO;
     member_forget_lists(m);
     m->link = make_link(m, spec);
+    link_move_subscriptions(m->link, old);
     m->closing++;
     link_close(old, CALL_DISCONNECTED, link_gone, m);
 }
@@ -428,6 +429,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .resource_updated = member_on_resource,
         .message = member_on_message,
         .question = member_on_question,
+        .settled = member_on_settled,
     };
 }
 

@@ -179,6 +179,14 @@ bool member_on_question(void *ctx, struct link *l, struct link_question *q, stru
     return taken;
 }
 
+void member_on_settled(void *ctx, struct link *l)
+{
+    struct member *m = ctx;
+
+    (void)l;
+    member_touch(m); /* an attempt may have waited for it */
+}
+
 void hub_lists_changed(struct hub *h, const char *server, unsigned kinds)
 {
     struct span key = span_of(server);

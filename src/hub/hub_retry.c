@@ -32,12 +32,8 @@ void member_attempt(struct member *m)
 {
     struct pb_error err;
 
-    if (m->loading || m->closing)
+    if (m->loading || m->closing || !link_settled(m->link))
         return; /* whoever ends that looks again */
-    if (!link_settled(m->link)) {
-        timer_start(&m->retry, HUB_SETTLE_MS);
-        return;
-    }
     if (link_connect(m->link, m->reconnects, &err) < 0) {
         log_warn("server '%s': %s", m->name, err.msg);
         member_unwant(m);

@@ -47,6 +47,8 @@ struct link_options {
      * True: taken, and link_answer() or link_refuse() follows. May be NULL. */
     bool (*question)(void *ctx, struct link *l, struct link_question *q, struct span method,
                      struct span params);
+    /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
+    void (*settled)(void *ctx, struct link *l);
     void *ctx;
 };
 
@@ -125,6 +127,8 @@ MUST_CHECK int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *f
 void link_refresh(struct link *l, enum list_kind kind);
 /* Counted: the first starts, the last ends it; kept through reconnects. */
 void link_subscribe(struct link *l, struct span uri, bool on);
+/* `to`, which is new, watches what `from` watched, as soon as it is connected; `from` no more. */
+void link_move_subscriptions(struct link *to, struct link *from);
 /* Tells legacy servers that roots have changed. */
 void link_roots_changed(struct link *l);
 

@@ -245,6 +245,13 @@ void subscriptions_restore(struct link *l)
         watch(l, span_make(slot->key, slot->key_n), true);
 }
 
+void link_move_subscriptions(struct link *to, struct link *from)
+{
+    map_done(&to->subscriptions);
+    to->subscriptions = from->subscriptions;
+    from->subscriptions = (struct map){ 0 };
+}
+
 void link_subscribe(struct link *l, struct span uri, bool on)
 {
     uintptr_t n = (uintptr_t)map_get(&l->subscriptions, uri);

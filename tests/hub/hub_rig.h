@@ -135,11 +135,6 @@ static inline enum link_state hub_rig_state(const struct hub_rig *r, const char 
 
 #define HUB_RIG_REACHES(r, name, state) FAKES_UNTIL(&(r)->fakes, hub_rig_state(r, name) == (state))
 
-/* The same when its old connection has to be gone first. */
-#define HUB_RIG_COMES(r, name, state) \
-    FAKES_UNTIL(&(r)->fakes,          \
-                (loop_advance((r)->fakes.loop, HUB_SETTLE_MS), hub_rig_state(r, name)) == (state))
-
 /* Time passes, with time for everything that it makes happen. */
 static inline void hub_rig_pass(struct hub_rig *r, uint64_t ms)
 {

@@ -166,7 +166,7 @@ TEST(connect_ends_an_attempt_that_runs_and_begins_another)
     CHECK_INT(f->connects, 1);
     f->connect = FAKE_CONNECT_OK;
     CHECK_INT(hub_connect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(f->connects, 2);
     CHECK_STR(fakes_states(&r.fakes, "a"),
               "idle>connecting connecting>idle idle>connecting connecting>connected");
@@ -190,7 +190,7 @@ TEST(reconnect_cuts_a_wait_short_and_leaves_a_connected_server_alone)
     hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
     HUB_RIG_REACHES(&r, "a", LINK_RECONNECTING);
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(f->connects, 2);
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
     fakes_settle(&r.fakes);
@@ -217,7 +217,7 @@ TEST(reconnect_ends_an_attempt_that_we_made_by_ourselves)
     CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTING);
     f->connect = FAKE_CONNECT_OK;
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(f->connects, 3);
     hub_rig_done(&r);
 }
@@ -299,7 +299,7 @@ TEST(the_snapshot_has_every_server_with_its_state_and_the_tools_of_connected_one
     t->description = "Finds things";
     t->schema = "{\"type\":\"object\",\"properties\":{\"q\":{\"type\":\"string\"}}}";
     CHECK_INT(hub_restart(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     hub_rig_up(&r, "b", (struct rig_spec){ .transport = SPEC_SSE });
     CHECK_INT(hub_disconnect(r.hub, "b", &err), 0);
     json_begin_object(&o, NULL);

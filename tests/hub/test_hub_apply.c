@@ -12,10 +12,6 @@ static struct hub_changes apply(struct hub_rig *r, struct config *c)
 
     config_free(c);
     fakes_settle(&r->fakes);
-    for (int i = 0; i < 10; i++) {
-        loop_advance(r->fakes.loop, HUB_SETTLE_MS);
-        fakes_settle(&r->fakes);
-    }
     return done;
 }
 
@@ -168,7 +164,7 @@ TEST(a_call_waits_for_the_new_process_and_one_that_ran_on_the_old_ends)
     CHECK_INT(ran.count, 1);
     CHECK_INT(fault_of(&ran.err), FAULT_NOT_CONNECTED);
     CHECK_INT(hub_rig_call(&r, "a", "echo", &waits, NULL, &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     FAKES_UNTIL(&r.fakes, waits.count);
     CHECK(waits.result != NULL);
     CHECK_INT(f->connects, 2);
@@ -191,5 +187,60 @@ TEST(the_modes_are_those_of_the_config)
     apply(&r, c);
     CHECK(mode_find(hub_modes(r.hub), SPAN("read")) != NULL);
     CHECK_STR(r.changes, "tools@ ");
+    hub_rig_done(&r);
+}
+
+TEST(subscriptions_go_over_to_the_server_that_takes_the_place_of_another)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct config *c = config_new();
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_server(&r, "a");
+    fake_resource(f, "file:///x", "1");
+    hub_rig_begin(&r, "a", (struct rig_spec){ .arg = "one" });
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    hub_subscribe_resource(r.hub, "a", SPAN("file:///x"), true);
+    hub_subscribe_resource(r.hub, "a", SPAN("file:///x"), true);
+    fakes_settle(&r.fakes);
+    CHECK_INT(f->watched, 1);
+
+    put(c, "a", (struct rig_spec){ .arg = "two" });
+    check_changes(apply(&r, c), 0, 0, 1, 0);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    fakes_settle(&r.fakes);
+    CHECK_INT(f->connects, 2);
+    CHECK_INT(f->unwatched, 1); /* the old connection, by its end */
+    CHECK_INT(f->watched, 2);
+
+    /* Still counted: the last one who leaves ends it. */
+    hub_subscribe_resource(r.hub, "a", SPAN("file:///x"), false);
+    fakes_settle(&r.fakes);
+    CHECK_INT(f->unwatched, 1);
+    hub_subscribe_resource(r.hub, "a", SPAN("file:///x"), false);
+    fakes_settle(&r.fakes);
+    CHECK_INT(f->unwatched, 2);
+    hub_rig_done(&r);
+}
+
+TEST(a_server_that_is_replaced_waits_for_the_end_of_the_old_one_and_for_no_clock)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct config *c = config_new();
+    uint64_t before;
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_up(&r, "a", (struct rig_spec){ .arg = "one" });
+    before = loop_now(r.fakes.loop);
+    put(c, "a", (struct rig_spec){ .arg = "two" });
+    check_changes(apply(&r, c), 0, 0, 1, 0);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    CHECK_INT(f->closes, 1);
+    CHECK_INT(f->connects, 2);
+    CHECK_INT(loop_now(r.fakes.loop), before);
     hub_rig_done(&r);
 }

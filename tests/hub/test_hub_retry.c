@@ -131,7 +131,7 @@ TEST(at_once_means_without_waiting_and_no_more_often_than_allowed)
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "refused";
     hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
-    HUB_RIG_COMES(&r, "a", LINK_FAILED);
+    HUB_RIG_REACHES(&r, "a", LINK_FAILED);
     CHECK_INT(f->connects, 4);
     e = fakes_event(&r.fakes, EVENT_STATE, "a", "error>reconnecting");
     CHECK(e && !strstr(e->json, "nextRetryAt"));
@@ -156,7 +156,7 @@ TEST(the_daemon_does_not_repeat_a_first_connection_but_a_lost_one)
     hub_rig_pass(&r, 100000);
     CHECK_INT(f->connects, 1);
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     f->connect = FAKE_CONNECT_FAIL;
     fakes_settle(&r.fakes);
     fake_break(f, "gone");
@@ -166,7 +166,7 @@ TEST(the_daemon_does_not_repeat_a_first_connection_but_a_lost_one)
     CHECK_INT(f->connects, 2 + 5);
     /* Asked for by hand and refused: that is a first connection again. */
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_ERROR);
+    HUB_RIG_REACHES(&r, "a", LINK_ERROR);
     hub_rig_pass(&r, 100000);
     CHECK_INT(hub_rig_state(&r, "a"), LINK_ERROR);
     hub_rig_done(&r);
@@ -194,7 +194,7 @@ TEST(a_reconnect_by_hand_sets_the_counters_back)
     CHECK_INT(hub_rig_counters(&r, "a").reconnects, 1);
     f->connect = FAKE_CONNECT_OK;
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(hub_rig_counters(&r, "a").reconnects, 0);
     CHECK_INT(hub_rig_tools(&r, "a"), 1);
     hub_rig_done(&r);
@@ -222,7 +222,7 @@ TEST(twenty_reconnects_of_one_failed_server_make_one_attempt)
         if (i % 7 == 6)
             loop_turn(r.fakes.loop, false);
     }
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(f->connects - before, 1);
     hub_rig_done(&r);
 }
@@ -233,7 +233,7 @@ static void break_and_return(struct hub_rig *r, struct fake_server *f, size_t cr
     HUB_RIG_REACHES(r, "a", LINK_RECONNECTING);
     CHECK_INT(hub_rig_counters(r, "a").restarts, crash);
     loop_advance(r->fakes.loop, UINT64_C(1000) << (crash - 1));
-    HUB_RIG_COMES(r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(r, "a", LINK_CONNECTED);
     fakes_settle(&r->fakes);
 }
 
@@ -257,7 +257,7 @@ TEST(the_fourth_crash_of_a_process_is_a_permanent_error)
     hub_rig_pass(&r, 1000000);
     CHECK_INT(f->connects, 4);
     CHECK_INT(hub_reconnect(r.hub, "a", &err), 0);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(hub_rig_counters(&r, "a").restarts, 0);
     CHECK(!hub_rig_counters(&r, "a").permanent_error);
     hub_rig_done(&r);
@@ -469,7 +469,7 @@ TEST(a_ping_without_answer_is_a_loss)
     HUB_RIG_REACHES(&r, "a", LINK_RECONNECTING);
     CHECK(fakes_count(&r.fakes, EVENT_LOG, "a", "Health check failed") == 1);
     loop_advance(r.fakes.loop, 1000);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED);
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_STR(fakes_states(&r.fakes, "a"),
               "connected>disconnected disconnected>reconnecting reconnecting>connecting "
               "connecting>connected");
@@ -615,7 +615,7 @@ TEST(a_lazy_server_at_work_is_not_stopped)
     CHECK_INT(hub_rig_state(&r, "a"), LINK_IDLE);
 
     hub_subscribe_resource(r.hub, "a", SPAN("test://x"), true);
-    HUB_RIG_COMES(&r, "a", LINK_CONNECTED); /* changes are told by a server that runs */
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED); /* changes are told by a server that runs */
     loop_advance(r.fakes.loop, 5000);
     CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTED);
     hub_subscribe_resource(r.hub, "a", SPAN("test://x"), false);
