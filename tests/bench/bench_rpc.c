@@ -3,10 +3,13 @@
  *
  *   bench_rpc floor-stdio                        a blocking server: read, find the id, write
  *   bench_rpc floor-http PORT                    an epoll server without checks
+ *   bench_rpc floor-relay COMMAND ARG...         moves bytes to and from it, and looks at none
  *   bench_rpc stdio CALLS DEPTH COMMAND ARG...   starts it and keeps DEPTH calls in flight
  *   bench_rpc http CALLS CLIENTS PORT COMMAND ARG...   starts it; one connection per client
  *
- * The last two print one JSON line. Loopback only; every loop is bounded by CALLS and LIMIT_S. */
+ *   bench_rpc start COMMAND ARG...               until it has listed its tools; and its memory then
+ *
+ * The last three print one JSON line. Loopback only; every loop is bounded by CALLS and LIMIT_S. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -289,6 +292,64 @@ static int bench_stdio(long calls, long depth, char **command)
     return 0;
 }
 
+static int floor_relay(char **command)
+{
+    static char bytes[BUFFER];
+    int in, out;
+    pid_t pid = start(command, &in, &out);
+    struct pollfd p[] = { { .fd = 0, .events = POLLIN }, { .fd = out, .events = POLLIN } };
+
+    while (poll(p, 2, -1) >= 0) {
+        for (int i = 0; i < 2; i++) {
+            ssize_t n = p[i].revents ? read(p[i].fd, bytes, sizeof bytes) : 1;
+
+            if (n <= 0) {
+                stop(pid);
+                return 0;
+            }
+            if (p[i].revents)
+                write_all(i ? 1 : in, bytes, (size_t)n);
+        }
+    }
+    return 1;
+}
+
+static long resident_kb(pid_t pid)
+{
+    char path[64], line[256];
+    long kb = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "VmRSS:", 6))
+            kb = strtol(line + 6, NULL, 10);
+    if (f)
+        fclose(f);
+    return kb;
+}
+
+static int bench_start(char **command)
+{
+    static const char LIST[] = "\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+                               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    double begin = now(), took_s;
+    int in, out;
+    pid_t pid = start(command, &in, &out);
+    long answers = 0;
+
+    write_all(in, INIT, sizeof INIT - 1);
+    write_all(in, LIST, sizeof LIST - 1);
+    while (answers < 2)
+        answers += read_answers(out);
+    took_s = now() - begin;
+    printf("{\"ms\":%.1f,\"rss_kb\":%ld}\n", took_s * 1e3, resident_kb(pid));
+    close(in);
+    stop(pid);
+    return 0;
+}
+
 static int dial(int port)
 {
     struct sockaddr_in a = { .sin_family = AF_INET,
@@ -418,6 +479,10 @@ int main(int argc, char **argv)
         return floor_stdio();
     if (!strcmp(mode, "floor-http") && argc > 2)
         floor_http((int)strtol(argv[2], NULL, 10));
+    if (!strcmp(mode, "floor-relay") && argc > 2)
+        return floor_relay(argv + 2);
+    if (!strcmp(mode, "start") && argc > 2)
+        return bench_start(argv + 2);
     if (!strcmp(mode, "stdio") && argc > 4)
         return bench_stdio(strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), argv + 4);
     if (!strcmp(mode, "http") && argc > 5)
