@@ -47,6 +47,7 @@ struct cli {
     const char *values[CLI_OPTIONS_MAX]; /* by place in verb->options; "" for a flag that is set */
     const char **lists[CLI_OPTIONS_MAX]; /* the same for options that may be repeated */
     struct arena arena;
+    bool lenient; /* the command line is not complete yet: any number of arguments will do */
 };
 
 /* Sorted by name, ended by NULL. */
@@ -57,6 +58,24 @@ extern const struct verb verb_add, verb_call, verb_cancel, verb_completion, verb
     verb_remove, verb_resources, verb_serve, verb_status, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
+/* The same in the order in which people need them; ended by title NULL. Each verb is in one. */
+struct verb_group {
+    const char *title;
+    const struct verb *const *verbs; /* ended by NULL */
+};
+extern const struct verb_group cli_groups[];
+/* What exit codes mean; ended by text NULL. */
+struct exit_text {
+    int code;
+    const char *text;
+};
+extern const struct exit_text cli_exits[];
+
+/* Reads options and arguments of cli->verb. CLI_USAGE after saying what is wrong; *help: it was
+ * asked for instead. */
+int cli_parse(struct cli *cli, char **argv, bool *help);
+/* The option that a word like "--name" or "-n" means; NULL: none. */
+const struct option_spec *cli_option_word(const struct verb *verb, const char *word);
 /* NULL when not given; the last when given several times. */
 const char *cli_option(const struct cli *cli, const char *name);
 /* Everything that was given, in order, NULL-ended; NULL when nothing was. */

@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "face/face.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -41,6 +42,16 @@ const struct verb *cli_find(const char *name)
             return *v;
     return NULL;
 }
+
+const struct exit_text cli_exits[] = {
+    { CLI_OK, "all is well" },
+    { CLI_USAGE, "the command line or a file of yours is wrong, or names nothing" },
+    { CLI_AUTH, "the server wants a login" },
+    { CLI_UNREACHABLE, "the server or the daemon cannot be reached" },
+    { CLI_TOOL_ERROR, "the tool ran and failed" },
+    { CLI_INTERRUPTED, "Ctrl-C" },
+    { 0 },
+};
 
 int cli_fail(const struct pb_error *err)
 {
@@ -97,21 +108,44 @@ const char *const *cli_option_list(const struct cli *cli, const char *name)
     return i < 0 ? NULL : cli->lists[i];
 }
 
+/* "--name", "--name=value", "-n", "-nvalue". */
 static int find_option(const struct verb *verb, const char *word, const char **value)
 {
     const struct option_spec *o = verb->options;
     const char *eq = strchr(word, '=');
     size_t n = eq ? (size_t)(eq - word) : strlen(word);
+    bool is_long = strncmp(word, "--", 2) == 0;
 
-    *value = eq ? eq + 1 : NULL;
     for (int i = 0; o && o[i].name; i++) {
-        if (strncmp(word, "--", 2) == 0 && strlen(o[i].name) == n - 2 &&
-            strncmp(o[i].name, word + 2, n - 2) == 0)
+        if (is_long && strlen(o[i].name) == n - 2 && strncmp(o[i].name, word + 2, n - 2) == 0) {
+            *value = eq ? eq + 1 : NULL;
             return i;
-        if (word[0] == '-' && o[i].letter && word[1] == o[i].letter && !word[2])
+        }
+        if (!is_long && o[i].letter && word[1] == o[i].letter && (!word[2] || o[i].arg)) {
+            *value = word[2] ? word + 2 : NULL;
             return i;
+        }
     }
     return -1;
+}
+
+const struct option_spec *cli_option_word(const struct verb *verb, const char *word)
+{
+    const char *value;
+    int i = word[0] == '-' && word[1] ? find_option(verb, word, &value) : -1;
+
+    return i < 0 ? NULL : &verb->options[i];
+}
+
+static int unknown_option(const struct verb *verb, const char *word)
+{
+    AUTO_BUF struct buf near = { 0 };
+    const char *names[CLI_OPTIONS_MAX + 1] = { 0 };
+
+    for (int i = 0; verb->options && verb->options[i].name; i++)
+        names[i] = verb->options[i].name;
+    near_write(&near, word + strspn(word, "-"), names);
+    return cli_usage(verb, "unknown option '%s'%s", word, buf_cstr(&near));
 }
 
 static void keep_value(struct cli *cli, int which, const char *value, char *const *rest)
@@ -141,7 +175,7 @@ static int take_option(struct cli *cli, char **argv, int *i)
     const struct option_spec *o;
 
     if (which < 0)
-        return cli_usage(cli->verb, "unknown option '%s'", argv[*i]);
+        return unknown_option(cli->verb, argv[*i]);
     o = &cli->verb->options[which];
     if (!o->arg && value)
         return cli_usage(cli->verb, "--%s takes no value", o->name);
@@ -159,7 +193,19 @@ static bool is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static int parse(struct cli *cli, char **argv, bool *help)
+static int wrong_count(const struct cli *cli)
+{
+    const struct verb *v = cli->verb;
+
+    if (cli->n_args < v->min)
+        return cli_usage(v, "'%s' needs %s", v->name, cli->n_args ? "more than that" : "more");
+    if (v->max == 0)
+        return cli_usage(v, "'%s' takes no arguments; what is '%s'?", v->name, cli->args[0]);
+    return cli_usage(v, "'%s' takes no more than %d argument%s; what is '%s'?", v->name, v->max,
+                     v->max == 1 ? "" : "s", cli->args[v->max]);
+}
+
+int cli_parse(struct cli *cli, char **argv, bool *help)
 {
     bool options = true;
 
@@ -183,9 +229,10 @@ static int parse(struct cli *cli, char **argv, bool *help)
         if (options && cli->verb->ends_options)
             options = !cli->verb->ends_options(cli, argv + i + 1);
     }
+    if (cli->lenient)
+        return CLI_OK;
     if (cli->n_args < cli->verb->min || (cli->verb->max >= 0 && cli->n_args > cli->verb->max))
-        return cli_usage(cli->verb, "'%s' with %d argument%s", cli->verb->name, cli->n_args,
-                         cli->n_args == 1 ? "" : "s");
+        return wrong_count(cli);
     return CLI_OK;
 }
 
@@ -203,7 +250,7 @@ static int run_verb(struct cli *cli, int argc, char **argv)
 {
     bool help = false;
 
-    if (argc > 2 && parse(cli, argv + 2, &help) != CLI_OK)
+    if (argc > 2 && cli_parse(cli, argv + 2, &help) != CLI_OK)
         return CLI_USAGE;
     if (help)
         return verb_help.run(&(struct cli){
@@ -213,6 +260,27 @@ static int run_verb(struct cli *cli, int argc, char **argv)
     return cli->verb->run(cli);
 }
 
+static int unknown_verb(const char *name)
+{
+    const char *names[64] = { 0 };
+    AUTO_BUF struct buf near = { 0 };
+
+    for (size_t i = 0; cli_verbs[i] && i < ARRAY_LEN(names) - 1; i++)
+        names[i] = cli_verbs[i]->name;
+    if (!near_write(&near, name, names))
+        buf_str(&near, "; 'patchbay help' lists them");
+    return cli_usage(NULL, "there is no verb '%s'%s", name, buf_cstr(&near));
+}
+
+/* A full disk must not look like success. */
+static int check_output(int status)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status != CLI_OK)
+        return status;
+    fprintf(stderr, "patchbay: the output cannot be written\n");
+    return CLI_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? verb_name(argv[1]) : "serve";
@@ -220,9 +288,9 @@ int main(int argc, char **argv)
     int status;
 
     if (!cli.verb)
-        return cli_usage(NULL, "there is no verb '%s'; 'patchbay help' lists them", name);
+        return unknown_verb(name);
     cli.args = arena_alloc(&cli.arena, ((size_t)argc + 1) * sizeof *cli.args);
     status = run_verb(&cli, argc, argv);
     arena_done(&cli.arena);
-    return status;
+    return check_output(status);
 }

@@ -1,63 +1,76 @@
-#include "cli.h"
+#include "candidates.h"
 #include <string.h>
 
-static void bash(void)
-{
-    printf("_patchbay() {\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]}\n"
-           "    if [ \"$COMP_CWORD\" = 1 ]; then\n        COMPREPLY=($(compgen -W \"");
-    for (const struct verb *const *v = cli_verbs; *v; v++)
-        printf("%s%s", v == cli_verbs ? "" : " ", (*v)->name);
-    printf("\" -- \"$cur\"))\n        return\n    fi\n    case $verb in\n");
-    for (const struct verb *const *v = cli_verbs; *v; v++) {
-        printf("    %s) COMPREPLY=($(compgen -W \"", (*v)->name);
-        for (const struct option_spec *o = (*v)->options; o && o->name; o++)
-            printf("--%s ", o->name);
-        printf("\" -- \"$cur\")) ;;\n");
-    }
-    printf("    esac\n}\ncomplete -o default -F _patchbay patchbay\n");
-}
+/* The scripts know nothing: they ask the program that is being typed what could come next. */
 
-static void zsh(void)
-{
-    printf("#compdef patchbay\nlocal -a verbs\nverbs=(\n");
-    for (const struct verb *const *v = cli_verbs; *v; v++)
-        printf("  '%s:%s'\n", (*v)->name, (*v)->help);
-    printf(")\nif (( CURRENT == 2 )); then\n  _describe verb verbs\n  return\nfi\n"
-           "case $words[2] in\n");
-    for (const struct verb *const *v = cli_verbs; *v; v++) {
-        if (!(*v)->options)
-            continue;
-        printf("%s) _arguments", (*v)->name);
-        for (const struct option_spec *o = (*v)->options; o->name; o++)
-            printf(" '%s--%s[%s]%s%s'", o->many ? "*" : "", o->name, o->help, o->arg ? ":" : "",
-                   o->arg ? o->arg : "");
-        printf(" '*:argument:_default' ;;\n");
-    }
-    printf("esac\n");
-}
+static const char bash[] =
+    "# Words are taken from the line itself: bash would cut them at ':' and '='.\n"
+    "_patchbay() {\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} found cur cut\n"
+    "    local -a words\n"
+    "    read -ra words <<< \"$line\"\n"
+    "    [[ $line == *[[:space:]] ]] && words+=(\"\")\n"
+    "    cur=${words[${#words[@]} - 1]}\n"
+    "    cut=${cur%\"${cur##*[:=]}\"}\n"
+    "    COMPREPLY=()\n"
+    "    while IFS=$'\\t' read -r found _; do\n"
+    "        COMPREPLY+=(\"${found#\"$cut\"}\")\n"
+    "    done < <(\"$1\" completion -- \"${words[@]:1}\" 2> /dev/null)\n"
+    "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
+    "}\n"
+    "complete -o default -F _patchbay patchbay\n";
 
-static void fish(void)
-{
-    for (const struct verb *const *v = cli_verbs; *v; v++) {
-        printf("complete -c patchbay -n __fish_use_subcommand -a %s -d '%s'\n", (*v)->name,
-               (*v)->help);
-        for (const struct option_spec *o = (*v)->options; o && o->name; o++)
-            printf("complete -c patchbay -n '__fish_seen_subcommand_from %s' -l %s%s -d '%s'\n",
-                   (*v)->name, o->name, o->arg ? " -r" : "", o->help);
-    }
-}
+static const char zsh[] =
+    "#compdef patchbay\n"
+    "_patchbay() {\n"
+    "  local line word\n"
+    "  local -a found plain\n"
+    "  for line in \"${(@f)$(\"${words[1]}\" completion -- \"${(@)words[2,CURRENT]}\" 2> /dev/null)}\""
+    "; do\n"
+    "    [[ -n $line ]] || continue\n"
+    "    word=${line%%$'\\t'*}\n"
+    "    if [[ $word == *= ]]; then\n"
+    "      plain+=(\"$word\")\n"
+    "    else\n"
+    "      found+=(\"${word//:/\\\\:}:${line#*$'\\t'}\")\n"
+    "    fi\n"
+    "  done\n"
+    "  (( $#plain )) && compadd -S '' -- \"${plain[@]}\"\n"
+    "  (( $#found )) && _describe patchbay found\n"
+    "  (( $#plain + $#found )) || _files\n"
+    "}\n"
+    "if [[ $funcstack[1] == _patchbay ]]; then\n"
+    "  _patchbay \"$@\"\n"
+    "else\n"
+    "  compdef _patchbay patchbay\n"
+    "fi\n";
+
+static const char fish[] = "function __patchbay\n"
+                           "    set -l words (commandline -opc) (commandline -ct)\n"
+                           "    set -l found ($words[1] completion -- $words[2..-1] 2>/dev/null)\n"
+                           "    if test (count $found) -gt 0\n"
+                           "        printf '%s\\n' $found\n"
+                           "    else\n"
+                           "        __fish_complete_path (commandline -ct)\n"
+                           "    end\n"
+                           "end\n"
+                           "complete -c patchbay -f -a '(__patchbay)'\n";
 
 static int run_completion(struct cli *cli)
 {
     static const struct {
-        const char *shell;
-        void (*print)(void);
+        const char *shell, *script;
     } shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
 
+    if (cli->command) {
+        candidates_print(cli->command);
+        return CLI_OK;
+    }
+    if (!cli->n_args)
+        return cli_usage(cli->verb, "for which shell? bash, zsh or fish");
     for (size_t i = 0; i < ARRAY_LEN(shells); i++)
         if (strcmp(cli->args[0], shells[i].shell) == 0) {
-            shells[i].print();
+            fputs(shells[i].script, stdout);
             return CLI_OK;
         }
     return cli_usage(cli->verb, "no completion for '%s': bash, zsh or fish", cli->args[0]);
@@ -67,7 +80,13 @@ const struct verb verb_completion = {
     .name = "completion",
     .usage = "bash|zsh|fish",
     .help = "Print the completion script of a shell",
-    .min = 1,
+    .text = "Put one of these where your shell reads it when it starts:\n"
+            "    source <(patchbay completion bash)      # ~/.bashrc\n"
+            "    source <(patchbay completion zsh)       # ~/.zshrc\n"
+            "    patchbay completion fish | source       # ~/.config/fish/config.fish\n"
+            "Verbs, options, servers, tools and their arguments are completed. What the scripts\n"
+            "ask is 'patchbay completion -- WORD...': it prints what the last word could become.",
     .max = 1,
+    .takes_command = true,
     .run = run_completion,
 };

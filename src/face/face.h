@@ -3,4 +3,5 @@
 #include "attach.h"
 #include "control.h"
 #include "host.h"
+#include "near.h"
 #include "serve.h"

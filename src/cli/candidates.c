@@ -1,0 +1,392 @@
+#include "candidates.h"
+#include "hub_flags.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { CACHE_BYTES_MAX = 16777216, PLACES_MAX = 8, PLACE_WORDS_MAX = 8 };
+
+struct completing {
+    struct cli cli;      /* the words before */
+    const char *word;    /* is being typed */
+    struct config *conf; /* NULL: not read yet, or broken */
+};
+
+static void print_one(const struct completing *c, const char *value, const char *about)
+{
+    AUTO_FREE char *text = mem_dup(about ? about : "");
+
+    if (strncmp(value, c->word, strlen(c->word)) != 0)
+        return;
+    text[strcspn(text, "\n")] = '\0';
+    text_make_printable(text);
+    printf("%s\t%s\n", value, text);
+}
+
+/* ---- what is configured --------------------------------------------------------------------- */
+
+static void each_spec(struct completing *c, void (*fn)(struct completing *c, const struct spec *s))
+{
+    struct config_request r = cli_config_request(&c->cli);
+    struct map_slot *slot;
+    struct pb_error err;
+
+    if (!c->conf && config_load(&c->conf, &r, &err) < 0)
+        c->conf = NULL;
+    if (!c->conf)
+        return;
+    MAP_FOREACH(slot, &c->conf->specs)
+        fn(c, slot->value);
+}
+
+static void print_server(struct completing *c, const struct spec *s)
+{
+    AUTO_BUF struct buf what = { 0 };
+
+    spec_describe(&what, s);
+    print_one(c, s->name, buf_cstr(&what));
+}
+
+static void servers(struct completing *c) { each_spec(c, print_server); }
+
+static void ignore(struct completing *c, const struct spec *s) { (void)c, (void)s; }
+
+static void modes(struct completing *c)
+{
+    each_spec(c, ignore);
+    for (size_t i = 0; c->conf && i < c->conf->modes->n; i++)
+        print_one(c, c->conf->modes->modes[i].id, c->conf->modes->modes[i].name);
+}
+
+/* ---- what servers listed when they last ran -------------------------------------------------- */
+
+static bool read_cache(struct completing *c, const struct spec *s, struct buf *text,
+                       struct json_doc *doc)
+{
+    struct config_request r = cli_config_request(&c->cli);
+    AUTO_FREE char *dir = config_cache_dir(&r);
+    char digest[SHA256_BYTES * 2 + 1];
+    AUTO_BUF struct buf path = { 0 };
+    AUTO_CLOSE int fd = -1;
+    struct stat st;
+    ssize_t n;
+
+    spec_fingerprint(s, digest);
+    buf_printf(&path, "%s/%s.json", dir, digest);
+    fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > CACHE_BYTES_MAX)
+        return false;
+    n = read(fd, buf_reserve(text, (size_t)st.st_size), (size_t)st.st_size);
+    text->n = n > 0 ? (size_t)n : 0;
+    return json_parse(doc, buf_span(text), NULL, NULL) == 0;
+}
+
+/* Is the word the beginning of one of this server's items, or could it become one? */
+static bool may_be_of(const struct completing *c, const struct spec *s)
+{
+    size_t n = strlen(s->name);
+
+    return strncmp(c->word, s->name, strlen(c->word) < n ? strlen(c->word) : n) == 0;
+}
+
+/* Written with the separator that was typed; a dot when none was. */
+static void print_items(struct completing *c, const struct spec *s, enum list_kind kind)
+{
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    size_t n = strlen(s->name);
+    const char *sep = "/";
+
+    if (!may_be_of(c, s) || !s->enabled || !read_cache(c, s, &text, &doc))
+        return;
+    if (strlen(c->word) <= n || c->word[n] == '.')
+        sep = ".";
+    else if (c->word[n] == ':')
+        sep = ":";
+    JSON_FOREACH(item, json_get(json_root(&doc), list_kind_name(kind))) {
+        AUTO_ARENA struct arena a = { 0 };
+        struct span name = json_str(json_get(item, "name"), &a);
+
+        print_one(c, arena_printf(&a, "%s%s%.*s", s->name, sep, SPAN_ARG(name)),
+                  arena_dup(&a, json_str(json_get(item, "description"), &a)));
+    }
+}
+
+static void print_tools(struct completing *c, const struct spec *s)
+{
+    print_items(c, s, LIST_TOOLS);
+}
+
+static void print_prompts(struct completing *c, const struct spec *s)
+{
+    print_items(c, s, LIST_PROMPTS);
+}
+
+/* Of a server that the command line itself names nothing is known. */
+static void tools(struct completing *c)
+{
+    if (!cli_has_server(&c->cli))
+        each_spec(c, print_tools);
+}
+
+static void prompts(struct completing *c) { each_spec(c, print_prompts); }
+
+static void print_uris(struct completing *c, const struct spec *s)
+{
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if ((c->cli.n_args && strcmp(c->cli.args[0], s->name) != 0) || !read_cache(c, s, &text, &doc))
+        return;
+    JSON_FOREACH(item, json_get(json_root(&doc), list_kind_name(LIST_RESOURCES))) {
+        AUTO_ARENA struct arena a = { 0 };
+
+        print_one(c, arena_dup(&a, json_str(json_get(item, "uri"), &a)),
+                  arena_dup(&a, json_str(json_get(item, "name"), &a)));
+    }
+}
+
+static void uris(struct completing *c) { each_spec(c, print_uris); }
+
+/* "name=" of what the tool or prompt takes; "name:=" of what is no text. */
+static void print_schema(struct completing *c, struct json tool)
+{
+    JSON_FOREACH(p, json_get(json_get(tool, "inputSchema"), "properties")) {
+        AUTO_ARENA struct arena a = { 0 };
+        struct json type = json_get(p, "type");
+        bool text = json_is(type, JSON_NONE) || json_str_is(type, "string");
+
+        print_one(c, arena_printf(&a, "%.*s%s", SPAN_ARG(json_key_str(p, &a)), text ? "=" : ":="),
+                  arena_dup(&a, json_str(json_get(p, "description"), &a)));
+    }
+    JSON_FOREACH(p, json_get(tool, "arguments")) {
+        AUTO_ARENA struct arena a = { 0 };
+
+        print_one(c, arena_printf(&a, "%.*s=", SPAN_ARG(json_str(json_get(p, "name"), &a))),
+                  arena_dup(&a, json_str(json_get(p, "description"), &a)));
+    }
+}
+
+static void print_arguments(struct completing *c, const struct spec *s)
+{
+    const char *item = c->cli.args[0];
+    size_t n = control_begins_with(item, s->name);
+    const char *own = item + n + (n && item[n] == '_' ? 2 : 1);
+    bool prompt = c->cli.verb == &verb_prompt;
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (!n || !read_cache(c, s, &text, &doc))
+        return;
+    JSON_FOREACH(i, json_get(json_root(&doc), list_kind_name(prompt ? LIST_PROMPTS : LIST_TOOLS)))
+        if (json_str_is(json_get(i, "name"), own))
+            print_schema(c, i);
+}
+
+static void arguments(struct completing *c)
+{
+    if (c->cli.n_args && !cli_has_server(&c->cli))
+        each_spec(c, print_arguments);
+}
+
+/* ---- what is in the table -------------------------------------------------------------------- */
+
+static void verbs(struct completing *c)
+{
+    for (const struct verb_group *g = cli_groups; g->title; g++)
+        for (const struct verb *const *v = g->verbs; *v; v++)
+            print_one(c, (*v)->name, (*v)->help);
+}
+
+static void options(struct completing *c)
+{
+    for (const struct option_spec *o = c->cli.verb->options; o && o->name; o++) {
+        AUTO_ARENA struct arena a = { 0 };
+
+        print_one(c, arena_printf(&a, "--%s", o->name), o->help);
+    }
+    print_one(c, "--help", "tell more about this verb");
+}
+
+/* Words that stand for themselves: "bash|zsh|fish". */
+static void choice(const struct completing *c, struct span words)
+{
+    while (words.n) {
+        const char *bar = memchr(words.p, '|', words.n);
+        size_t n = bar ? (size_t)(bar - words.p) : words.n;
+        AUTO_FREE char *one = mem_dupn(words.p, n);
+
+        print_one(c, one, NULL);
+        words = span_from(words, bar ? n + 1 : n);
+    }
+}
+
+/* What the capitals in usages and options stand for. */
+/* clang-format off */
+static const struct kind {
+    const char *word;
+    void (*print)(struct completing *c);
+    const char *choice;
+} kinds[] = {
+    { "ERA",           NULL,      "legacy|modern" },
+    { "GROUPS",        NULL,      "catalog|external|builtin|breakpoint" },
+    { "KIND",          NULL,      "stdio|sse|http" },
+    { "MODE",          modes,     NULL },
+    { "NAME",          servers,   NULL },
+    { "SCOPE",         NULL,      "user|local|project" },
+    { "SERVER",        servers,   NULL },
+    { "SERVER.PROMPT", prompts,   NULL },
+    { "SERVER.TOOL",   tools,     NULL },
+    { "SERVER/TOOL",   tools,     NULL },
+    { "URI",           uris,      NULL },
+    { "VERB",          verbs,     NULL },
+    { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
+    { "k=text",        arguments, NULL },
+};
+/* clang-format on */
+
+static void print_kind(struct completing *c, struct span word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!span_is(word, kinds[i].word))
+            continue;
+        if (kinds[i].print)
+            kinds[i].print(c);
+        else
+            choice(c, span_of(kinds[i].choice));
+    }
+}
+
+/* ---- which of it ----------------------------------------------------------------------------- */
+
+/* A usage is a row of places, "[A] B | C [d | e]... [--option VALUE]": each holds one of several
+ * words, those in brackets may be left out, those with dots may come again and again. */
+struct place {
+    struct span words[PLACE_WORDS_MAX];
+    size_t n;
+    bool optional, again;
+};
+
+static struct span next_word(struct span *usage)
+{
+    struct span word = span_trim(*usage);
+    size_t n = 0;
+
+    while (n < word.n && word.p[n] != ' ')
+        n++;
+    *usage = span_from(word, n);
+    return span_make(word.p, n);
+}
+
+/* Takes brackets and dots off a word. Returns whether the place's brackets are closed by it. */
+static bool strip(struct span *w, struct place *p)
+{
+    bool closed = !p->optional;
+
+    if (w->n && w->p[0] == '[')
+        *w = span_from(*w, 1);
+    if (w->n >= 3 && memcmp(span_end(*w) - 3, "...", 3) == 0) {
+        p->again = true;
+        w->n -= 3;
+    }
+    if (w->n && w->p[w->n - 1] == ']') {
+        closed = true;
+        w->n--;
+    }
+    return closed;
+}
+
+static int read_places(const char *text, struct place places[static PLACES_MAX])
+{
+    struct span usage = span_of(text);
+    bool closed = true, joined = false;
+    int n = 0;
+
+    for (struct span w = next_word(&usage); w.n; w = next_word(&usage)) {
+        if (span_is(w, "|")) {
+            joined = true;
+            continue;
+        }
+        if (closed && !joined) {
+            if (n == PLACES_MAX || span_starts(w, "[-"))
+                break; /* options are the end of what has places */
+            places[n++] = (struct place){ .optional = w.p[0] == '[' };
+        }
+        joined = false;
+        closed = strip(&w, &places[n - 1]);
+        if (places[n - 1].n < PLACE_WORDS_MAX)
+            places[n - 1].words[places[n - 1].n++] = w;
+    }
+    return n;
+}
+
+/* What the argument number `at` can be. */
+static void print_place(struct completing *c, int at)
+{
+    struct place places[PLACES_MAX];
+    int n = read_places(c->cli.verb->usage, places), first = 0;
+
+    for (int i = 0; i < n; i++) {
+        bool here = at >= first && (at <= i || places[i].again);
+
+        for (size_t k = 0; here && k < places[i].n; k++)
+            print_kind(c, places[i].words[k]);
+        first += !places[i].optional;
+    }
+}
+
+static void complete_value(struct completing *c, const struct option_spec *o)
+{
+    /* --name of "add" is a new one */
+    if (strcmp(o->arg, "NAME") != 0 || strcmp(o->name, "server") == 0)
+        print_kind(c, span_of(o->arg));
+}
+
+static void complete(struct completing *c, char **before)
+{
+    const struct option_spec *o = NULL;
+    bool help = false;
+    int n = 0;
+
+    while (before[n])
+        n++;
+    o = n ? cli_option_word(c->cli.verb, before[n - 1]) : NULL;
+    if (o && o->arg && !strchr(before[n - 1], '=')) {
+        before[n - 1] = NULL;
+        n--;
+    } else {
+        o = NULL;
+    }
+    c->cli.args = arena_alloc(&c->cli.arena, ((size_t)n + 1) * sizeof *c->cli.args);
+    for (int i = 0; i < n; i++)
+        if (strcmp(before[i], "--") == 0)
+            return; /* the rest is another program's */
+    c->cli.lenient = true;
+    if (cli_parse(&c->cli, before, &help) != CLI_OK)
+        return;
+    if (o)
+        complete_value(c, o);
+    else if (c->word[0] == '-')
+        options(c);
+    else if (!c->cli.verb->ends_options)
+        print_place(c, c->cli.n_args);
+}
+
+void candidates_print(char **words)
+{
+    struct completing c = { 0 };
+    int n = 0;
+
+    while (words[n])
+        n++;
+    c.word = words[n - 1];
+    words[n - 1] = NULL;
+    if (n == 1) {
+        verbs(&c);
+        return;
+    }
+    c.cli.verb = cli_find(words[0]);
+    if (c.cli.verb)
+        complete(&c, words + 1);
+    config_free(c.conf);
+    arena_done(&c.cli.arena);
+}
