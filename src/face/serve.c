@@ -99,7 +99,7 @@ static struct mount *find_mount(struct serve *s, const struct place *p, struct p
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
     m->endpoint = endpoint_new(host_server(host), guard_principal(s->guard), false);
-    m->sse = sse_host_new(host_server(host), &m->endpoint->streams, buf_cstr(&messages));
+    m->sse = sse_host_new(host_server(host), endpoint_streams(m->endpoint), buf_cstr(&messages));
     map_put(&s->mounts, p->mount, m);
     return m;
 }

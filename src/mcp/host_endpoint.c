@@ -1,4 +1,4 @@
-#include "host_endpoint.h"
+#include "host_endpoint_impl.h"
 #include "host_exchange.h"
 
 struct accepts {
@@ -414,3 +414,5 @@ void endpoint_free(struct endpoint *e)
     host_streams_done(&e->streams);
     loop_free_later(e->loop, e, free);
 }
+
+struct host_streams *endpoint_streams(struct endpoint *e) { return &e->streams; }

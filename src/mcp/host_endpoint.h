@@ -4,20 +4,10 @@
  * An endpoint is put behind any HTTP listener: whoever routes asks its guard first, and hands the
  * request over. */
 #pragma once
-#include "host_session.h"
+#include "host_stream.h"
 #include "server.h"
 
-struct endpoint {
-    struct pb_server *server;
-    struct pb_loop *loop;
-    struct sessions sessions;
-    struct host_streams streams;
-    struct peer *modern; /* of all modern requests */
-    struct list exchanges;
-    bool json_only, draining;
-    loop_fn *idle_fn;
-    void *idle_ctx;
-};
+struct endpoint;
 
 struct endpoint *endpoint_new(struct pb_server *server, const char *principal, bool json_only);
 /* Answers r, now or later. `principal` is the guard's, and must outlive the endpoint. */
@@ -25,6 +15,8 @@ void endpoint_handle(struct endpoint *e, struct http_request *r, const char *pri
 /* Streams that wait for news end now; fn runs, once and not from in here, when nothing is being
  * answered any more. */
 void endpoint_drain(struct endpoint *e, loop_fn *fn, void *ctx);
+/* The streams of its clients, which HTTP+SSE beside it shares. */
+struct host_streams *endpoint_streams(struct endpoint *e);
 /* Ends all sessions, cancels all requests; freed at the end of the turn. */
 void endpoint_free(struct endpoint *e);
 

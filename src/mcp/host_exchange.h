@@ -5,7 +5,7 @@
  * stream. A legacy stream outlives its connection, a modern one is cancelled with it. */
 #pragma once
 #include "batch.h"
-#include "host_endpoint.h"
+#include "host_endpoint_impl.h"
 
 struct exchange;
 

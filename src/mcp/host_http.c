@@ -200,7 +200,7 @@ int pb_server_http(struct pb_server *server, const struct pb_http_options *opts,
         return rc;
     }
     h->endpoint = endpoint_new(server, guard_principal(h->guard), o.json_only);
-    h->sse = sse_host_new(server, &h->endpoint->streams, h->messages_path);
+    h->sse = sse_host_new(server, endpoint_streams(h->endpoint), h->messages_path);
     server_add_host(server, &http_host_ops, h);
     server_set_port(server, http_server_port(h->http));
     return 0;
