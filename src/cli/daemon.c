@@ -236,8 +236,6 @@ static int start(struct daemon *d, struct pb_error *err)
         rc = start_socket(d, err);
     if (rc == 0 && d->opts->http)
         rc = start_http(d, err);
-    if (rc == 0 && d->opts->stdio)
-        rc = start_stdio(d, err);
     if (rc == 0)
         rc = loop_on_signal(d->loop, SIGTERM, on_stop, d, err);
     if (rc == 0)
@@ -251,7 +249,8 @@ static int start(struct daemon *d, struct pb_error *err)
     start_servers(d);
     watch_config(d);
     set_facts(d);
-    return 0;
+    /* Last: it may ask for a server or a mode by name. */
+    return d->opts->stdio ? start_stdio(d, err) : 0;
 }
 
 static void announce(const struct daemon *d)
