@@ -34,6 +34,7 @@ static void client_free(void *ctx)
     if (c->opening.late)
         blob_unref(c->opening.late);
     free(c->caps);
+    free(c->legacy_caps);
     free(c->challenge);
     arena_done(&c->arena);
     free(c);
@@ -236,14 +237,14 @@ static void copy_options(struct client *c, const struct pb_client_options *from)
 }
 
 /* What we can be asked. A bare "elicitation" would mean forms only; we say which. */
-static char *write_caps(const struct pb_client_options *o)
+static char *write_caps(const struct pb_client_options *o, bool legacy)
 {
     struct buf b = { 0 };
     struct json_out out = json_out(&b);
 
     json_begin_object(&out, NULL);
-    if (o->can_list_roots)
-        json_put_raw(&out, "roots", SPAN("{}"));
+    if (o->can_list_roots) /* modern servers ask whenever they want to know */
+        json_put_raw(&out, "roots", legacy ? SPAN("{\"listChanged\":true}") : SPAN("{}"));
     if (o->can_sample)
         json_put_raw(&out, "sampling", SPAN("{}"));
     if (o->can_elicit || o->can_elicit_url) {
@@ -301,7 +302,8 @@ int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wi
     c->ctx = ctx;
     list_init(&c->questions);
     copy_options(c, opts);
-    c->caps = write_caps(&c->opts);
+    c->caps = write_caps(&c->opts, false);
+    c->legacy_caps = write_caps(&c->opts, true);
     client_listen_init(c);
     rc = client_opening_begin(c, err);
     if (rc < 0) {

@@ -91,7 +91,7 @@ struct client {
     wire_open_fn *open_wire; /* NULL: what the options ask for */
     struct wire *wire;
     const struct revision *rev;
-    char *caps; /* ours, JSON */
+    char *caps, *legacy_caps; /* ours, JSON */
     struct buf server_info, server_caps, instructions;
     char *challenge;
     struct pb_error why; /* of CL_DEAD */

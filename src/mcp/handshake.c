@@ -119,7 +119,7 @@ int client_opening_greet(struct client *c, struct pb_error *err)
         c->rev = NULL;
     json_begin_object(&o, NULL);
     json_put_str(&o, "protocolVersion", c->opts.protocol ? c->opts.protocol : MCP_NEWEST_LEGACY);
-    json_put_raw(&o, "capabilities", span_of(c->caps));
+    json_put_raw(&o, "capabilities", span_of(c->legacy_caps));
     put_client(&o, c);
     json_end(&o);
     spec.params = buf_span(&params);

@@ -53,6 +53,7 @@ void peer_close(struct peer *p)
     p->closed = true; /* nothing is sent from here on */
     while (!list_empty(&p->requests))
         request_cancel(CONTAINER_OF(p->requests.next, struct request, in_peer), CANCEL_GONE);
+    questions_close(p);
     subscriptions_forget(p);
     if (p->server->provider->left)
         p->server->provider->left(p->server->provider_ctx, p);
@@ -218,8 +219,6 @@ static void on_notification(struct peer *p, struct message *m, const struct http
     /* A cancellation says nothing about the era (a probe may be cancelled); anything else does. */
     if (p->era == ERA_UNKNOWN)
         p->era = modern_claimed(m) ? ERA_UNKNOWN : ERA_LEGACY;
-    if (span_is(m->rpc.method, "notifications/initialized"))
-        return;
     if (s->provider->notified)
         s->provider->notified(s->provider_ctx, p, &keep->rpc);
 }
@@ -324,6 +323,17 @@ enum era peer_era(const struct peer *p) { return p->era; }
 const struct revision *peer_revision(const struct peer *p)
 {
     return p->initialized ? p->session.revision : NULL;
+}
+
+const struct envelope *peer_session(const struct peer *p)
+{
+    return p->era == ERA_LEGACY && p->initialized ? &p->session : NULL;
+}
+
+void peer_tell(struct peer *p, const char *method, struct span params)
+{
+    if (peer_session(p) && !p->closed)
+        peer_notify(p, NULL, method, params);
 }
 
 void peer_set_principal(struct peer *p, const char *principal)

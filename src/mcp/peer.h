@@ -8,6 +8,7 @@
 #pragma once
 #include "message.h"
 
+struct envelope;
 struct pb_server;
 struct peer;
 struct request;
@@ -82,6 +83,21 @@ size_t peer_in_flight(const struct peer *p);
 enum era peer_era(const struct peer *p);
 /* The negotiated revision; NULL before the handshake and for modern peers. */
 const struct revision *peer_revision(const struct peer *p);
+/* What a legacy client said about itself in the handshake; NULL before that and for modern peers.
+ */
+const struct envelope *peer_session(const struct peer *p);
+/* A question to a legacy client that belongs to none of its requests; it goes where the client
+ * listens for such things, and if it listens nowhere it is never answered. fn runs once, later,
+ * with the answer (a JSON value's text, borrowed until fn returns) or an error: PB_E_REMOTE,
+ * PB_E_TIMEOUT, PB_E_CLOSED when the client leaves. -PB_E_UNSUPPORTED: modern, or no handshake yet;
+ * -PB_E_LIMIT: MCP_QUESTIONS_MAX are open. */
+typedef void peer_answer_fn(struct peer *p, void *ctx, struct span result,
+                            const struct pb_error *err);
+MUST_CHECK int peer_question(struct peer *p, const char *method, struct span params,
+                             uint64_t timeout_ms, peer_answer_fn *fn, void *ctx,
+                             struct pb_error *err);
+/* A notification that belongs to no request, to a legacy client; others are not told. */
+void peer_tell(struct peer *p, const char *method, struct span params);
 /* The owner that a transport authenticated, for things that must not cross clients (tasks,
  * requestState). Copied; "" by default. */
 void peer_set_principal(struct peer *p, const char *principal);

@@ -72,6 +72,8 @@ void peer_notify(struct peer *p, struct request *about, const char *method, stru
 void questions_answered(struct peer *p, const struct message *m);
 /* The request is over: its questions are too, and the client is told if it can be. */
 void questions_drop(struct request *r);
+/* The client has left, and its requests have ended: what it was asked besides is over. */
+void questions_close(struct peer *p);
 
 /* subscriptions.c */
 void subscriptions_watch(struct pb_server *s, struct span uri);

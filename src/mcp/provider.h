@@ -21,7 +21,8 @@ struct provider {
     bool (*has_task)(void *ctx, const struct peer *p, struct span task_id);
     /* The first subscriber came, or the last one left. May be NULL. */
     void (*watch)(void *ctx, struct span uri, bool on);
-    /* A notification of a client that the peer did not use up itself. May be NULL. */
+    /* A notification of a client that the peer did not use up itself; "initialized" is told, too.
+     * May be NULL. */
     void (*notified)(void *ctx, struct peer *p, const struct rpc *message);
     /* This client is gone for good: its session ended or its connection closed. May be NULL. */
     void (*left)(void *ctx, struct peer *p);

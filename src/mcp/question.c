@@ -1,23 +1,33 @@
-/* question.c - requests of ours to a legacy client, in the middle of one of its own. */
+/* question.c - requests of ours to a legacy client: in the middle of one of its own, or without
+ * any. */
 #include "peer_impl.h"
 #include <stdio.h>
 
 struct question {
     struct list in_peer, in_request;
-    struct request *request;
-    uint64_t id;
-    request_answer_fn *fn;
+    struct peer *peer;
+    struct request *request; /* NULL: it belongs to none */
+    uint64_t id, limit_ms;
+    request_answer_fn *fn; /* one of the two */
+    peer_answer_fn *peer_fn;
     void *ctx;
     struct timer timer;
 };
 
-static void question_free(struct question *q)
+/* Ends it, then tells whoever asked: from there anything may be closed. */
+static void question_end(struct question *q, struct span result, const struct pb_error *err)
 {
+    struct question was = *q;
+
     timer_stop(&q->timer);
     list_remove(&q->in_peer);
     list_remove(&q->in_request);
-    q->request->peer->n_questions--;
+    q->peer->n_questions--;
     free(q);
+    if (was.fn)
+        was.fn(was.request, was.ctx, result, err);
+    else if (was.peer_fn)
+        was.peer_fn(was.peer, was.ctx, result, err);
 }
 
 static void tell_cancelled(const struct question *q, const char *reason)
@@ -25,51 +35,48 @@ static void tell_cancelled(const struct question *q, const char *reason)
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
 
-    if (q->request->peer->closed)
+    if (q->peer->closed)
         return;
     json_begin_object(&o, NULL);
     json_put_uint(&o, "requestId", q->id);
     json_put_str(&o, "reason", reason);
     json_end(&o);
-    peer_notify(q->request->peer, q->request, "notifications/cancelled", buf_span(&params));
+    peer_notify(q->peer, q->request, "notifications/cancelled", buf_span(&params));
 }
 
 static void on_timeout(void *ctx)
 {
     struct question *q = ctx;
-    struct request *r = q->request;
-    request_answer_fn *fn = q->fn;
-    void *fn_ctx = q->ctx;
     struct pb_error err;
 
-    fail(&err, PB_E_TIMEOUT, "the client did not answer within %d s", MCP_ASK_MS / 1000);
+    fail(&err, PB_E_TIMEOUT, "the client did not answer within %llu s",
+         (unsigned long long)q->limit_ms / 1000);
     tell_cancelled(q, "timeout");
-    question_free(q);
-    fn(r, fn_ctx, SPAN(""), &err);
+    question_end(q, SPAN(""), &err);
 }
 
-int request_question(struct request *r, const char *method, struct span params,
-                     request_answer_fn *fn, void *ctx, struct pb_error *err)
+/* Takes what is set in `like`. */
+static int ask(struct peer *p, const struct question *like, const char *method, struct span params,
+               struct pb_error *err)
 {
-    struct peer *p = r->peer;
-    struct buf *out = &r->server->out;
+    struct buf *out = &p->server->out;
     struct question *q;
     struct span whole;
 
-    if (r->env.era != ERA_LEGACY)
-        return fail(err, PB_E_UNSUPPORTED, "%s: modern clients are not asked by request", method);
-    if (r->over)
-        return fail(err, PB_E_CLOSED, "%s: the request has ended", method);
     if (p->n_questions >= MCP_QUESTIONS_MAX)
         return fail(err, PB_E_LIMIT, "%s: %d questions to this client are open already", method,
                     MCP_QUESTIONS_MAX);
     q = NEW(struct question);
-    *q = (struct question){ .request = r, .id = ++p->last_question, .fn = fn, .ctx = ctx };
+    *q = *like;
+    q->peer = p;
+    q->id = ++p->last_question;
     list_append(&p->questions, &q->in_peer);
-    list_append(&r->questions, &q->in_request);
+    list_init(&q->in_request);
+    if (q->request)
+        list_append(&q->request->questions, &q->in_request);
     p->n_questions++;
-    timer_init(&q->timer, r->server->loop, on_timeout, q);
-    timer_start(&q->timer, MCP_ASK_MS);
+    timer_init(&q->timer, p->server->loop, on_timeout, q);
+    timer_start(&q->timer, q->limit_ms);
 
     out->n = 0;
     buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\"", (unsigned long long)q->id,
@@ -80,8 +87,35 @@ int request_question(struct request *r, const char *method, struct span params,
     }
     buf_byte(out, '}');
     whole = buf_span(out);
-    p->ops->send(p->transport, r, SEND_QUESTION, &whole, 1);
+    p->ops->send(p->transport, q->request, SEND_QUESTION, &whole, 1);
     return 0;
+}
+
+int request_question(struct request *r, const char *method, struct span params,
+                     request_answer_fn *fn, void *ctx, struct pb_error *err)
+{
+    struct question like = { .request = r, .limit_ms = MCP_ASK_MS, .fn = fn, .ctx = ctx };
+
+    if (r->env.era != ERA_LEGACY)
+        return fail(err, PB_E_UNSUPPORTED, "%s: modern clients are not asked by request", method);
+    if (r->over)
+        return fail(err, PB_E_CLOSED, "%s: the request has ended", method);
+    return ask(r->peer, &like, method, params, err);
+}
+
+int peer_question(struct peer *p, const char *method, struct span params, uint64_t timeout_ms,
+                  peer_answer_fn *fn, void *ctx, struct pb_error *err)
+{
+    struct question like = { .limit_ms = timeout_ms, .peer_fn = fn, .ctx = ctx };
+
+    if (p->era != ERA_LEGACY || !p->initialized)
+        return fail(err, PB_E_UNSUPPORTED,
+                    "%s: only legacy clients that have shaken hands can be "
+                    "asked by request",
+                    method);
+    if (p->closed)
+        return fail(err, PB_E_CLOSED, "%s: the client has left", method);
+    return ask(p, &like, method, params, err);
 }
 
 /* Ours are whole numbers; a string that spells the same digits is not our id. */
@@ -117,25 +151,16 @@ void questions_answered(struct peer *p, const struct message *m)
 {
     struct question *q = question_find(p, m->rpc.id);
     AUTO_ARENA struct arena arena = { 0 };
-    struct request *r;
-    request_answer_fn *fn;
     struct pb_error err;
-    void *ctx;
 
     if (!q) {
         p->stray_answers++;
         log_debug("an answer to no open question was dropped");
-        return;
-    }
-    r = q->request;
-    fn = q->fn;
-    ctx = q->ctx;
-    question_free(q);
-    if (m->rpc.kind == RPC_ERROR) {
+    } else if (m->rpc.kind == RPC_ERROR) {
         read_error(&err, m->rpc.error, &arena);
-        fn(r, ctx, SPAN(""), &err);
+        question_end(q, SPAN(""), &err);
     } else {
-        fn(r, ctx, json_text(m->rpc.result), NULL);
+        question_end(q, json_text(m->rpc.result), NULL);
     }
 }
 
@@ -145,6 +170,16 @@ void questions_drop(struct request *r)
         struct question *q = CONTAINER_OF(r->questions.next, struct question, in_request);
 
         tell_cancelled(q, "the request has ended");
-        question_free(q);
+        q->fn = NULL;
+        question_end(q, SPAN(""), NULL);
     }
+}
+
+void questions_close(struct peer *p)
+{
+    struct pb_error err;
+
+    fail(&err, PB_E_CLOSED, "the client has left");
+    while (!list_empty(&p->questions))
+        question_end(CONTAINER_OF(p->questions.next, struct question, in_peer), SPAN(""), &err);
 }

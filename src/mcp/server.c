@@ -190,6 +190,18 @@ size_t server_max_request(const struct pb_server *s) { return s->opts.max_reques
 
 size_t server_in_flight(const struct pb_server *s) { return s->in_flight; }
 
+void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p), void *ctx)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &s->peers) {
+        struct peer *p = CONTAINER_OF(pos, struct peer, in_server);
+
+        if (!p->closed)
+            fn(ctx, p);
+    }
+}
+
 void server_set_port(struct pb_server *s, int port) { s->port = port; }
 
 int server_port(const struct pb_server *s) { return s->port; }

@@ -37,6 +37,8 @@ int server_port(const struct pb_server *s);
 
 struct pb_loop *server_loop(const struct pb_server *s);
 size_t server_max_request(const struct pb_server *s);
+/* Every client that has not left. fn must not close any. */
+void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p), void *ctx);
 /* Peers register themselves here; transports ask when to give up on stop. */
 size_t server_in_flight(const struct pb_server *s);
 

@@ -191,7 +191,7 @@ TEST(questions_while_nobody_calls_get_the_plain_answers)
     connect_real(&k, LINK_CONNECTED);
     FAKES_WAIT(&k.fakes, fakes_count(&k.fakes, EVENT_LOG, NULL, "\\\"id\\\":\\\"p\\\"") == 1);
     CHECK_INT(fakes_count(&k.fakes, EVENT_LOG, NULL,
-                          "\"capabilities\":{\"roots\":{},\"sampling\":{},"
+                          "\"capabilities\":{\"roots\":{\"listChanged\":true},\"sampling\":{},"
                           "\"elicitation\":{\"form\":{},\"url\":{}}}"),
               1);
     CHECK_INT(fakes_count(&k.fakes, EVENT_LOG, NULL, "\"id\":\"r\",\"result\":{\"roots\":[]}"), 1);
