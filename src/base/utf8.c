@@ -61,16 +61,33 @@ void utf8_append(struct buf *out, uint32_t c)
     }
 }
 
+size_t text_hidden(struct span s)
+{
+    const uint8_t *p = (const uint8_t *)s.p;
+
+    if (s.n < 3)
+        return 0;
+    if (p[0] == 0xE2 && p[1] == 0x80)
+        return (p[2] >= 0x8B && p[2] <= 0x8F) || (p[2] >= 0xA8 && p[2] <= 0xAE) ? 3 : 0;
+    if (p[0] == 0xE2 && p[1] == 0x81)
+        return p[2] >= 0xA0 && p[2] <= 0xA9 ? 3 : 0;
+    return p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF ? 3 : 0;
+}
+
 void text_make_printable(char *s)
 {
     for (; *s; s++) {
         unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+        size_t hidden = c >= 0xE2 ? text_hidden(span_make(s, strnlen(s, 3))) : 0;
 
         if (c < 0x20 || c == 0x7f) {
             *s = '?';
         } else if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
             s[0] = s[1] = '?'; /* U+0080 to U+009F: U+009B begins an escape sequence too */
             s++;
+        } else if (hidden) {
+            memset(s, '?', hidden);
+            s += hidden - 1;
         }
     }
 }

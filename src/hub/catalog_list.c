@@ -26,14 +26,15 @@ static void leave_out(struct reading *r, size_t at, const char *why)
                  at + 1, why);
 }
 
-/* Control characters would reach terminals and logs; U+FFFD stands for an escaped half of a
- * surrogate pair, which could not be sent back as it was. */
+/* Control characters would reach terminals and logs, and what is not seen makes two names look like
+ * one; U+FFFD stands for an escaped half of a surrogate pair, which could not be sent back as it
+ * was. */
 static bool is_text(struct span s)
 {
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (c < 0x20 || c == 0x7f)
+        if (c < 0x20 || c == 0x7f || (c >= 0xe2 && text_hidden(span_from(s, i))))
             return false;
         if (c == 0xc2 && i + 1 < s.n && (unsigned char)s.p[i + 1] < 0xa0)
             return false;

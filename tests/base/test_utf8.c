@@ -79,3 +79,34 @@ TEST(control_characters_become_question_marks)
     text_make_printable(text);
     CHECK_STR(text, "a?[31m??????2J\xc2\xa0\xc3\xa4\xc2");
 }
+
+TEST(characters_that_hide_or_turn_text_around_are_made_visible)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        { "a\xe2\x80\xae"
+          "b",
+          "a???b" },                              /* U+202E, right to left */
+        { "\xe2\x80\xaa\xe2\x80\xa8", "??????" }, /* U+202A, U+2028 */
+        { "re\xe2\x80\x8b"
+          "ad\xe2\x80\x8f",
+          "re???ad???" },                           /* U+200B, U+200F */
+        { "\xe2\x81\xa0\xe2\x81\xa9x", "??????x" }, /* U+2060, U+2069 */
+        { "\xef\xbb\xbf"
+          "x",
+          "???x" },                                                   /* U+FEFF */
+        { "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xaa", NULL }, /* their neighbours */
+        { "\xe2\x80\x9cquoted\xe2\x80\x9d \xe2\x80\xa6", NULL },
+        { "cut \xe2\x80", NULL },
+        { "cut \xe2", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "%s", cases[i].text);
+        text_make_printable(text);
+        CHECK_STR(text, cases[i].want ? cases[i].want : cases[i].text);
+    }
+}
