@@ -159,7 +159,7 @@ static bool has_server(const struct external *x)
         (x->scope.server && !span_is(x->server, x->scope.server)))
         return false;
     name = arena_dup(x->arena, x->server);
-    return hub_link(x->hub, name) != NULL;
+    return hub_link(x->hub, name) && scope_shows_server(hub_catalog(x->hub), &x->scope, name);
 }
 
 bool external_call(struct hub *hub, const struct scope *scope, struct request *r, struct span name,

@@ -46,6 +46,18 @@ static bool fail_absent(struct external *x, const struct link *l)
     return true;
 }
 
+/* Of a server that is away no tools are known: what was asked for decides. */
+static bool may_know(const struct external *x, const struct link *l)
+{
+    size_t n = strlen(link_name(l));
+    struct span rest = x->named.n > n ? span_from(x->named, n + 1) : SPAN("");
+
+    if (rest.n && x->named.p[n] == '_')
+        rest = span_from(rest, 1);
+    return scope_shows_server(hub_catalog(x->hub), &x->scope, link_name(l)) ||
+           filter_matches(x->scope.filter, &(struct filter_subject){ span_of(link_name(l)), rest });
+}
+
 static void fail_missing(struct external *x, const char *key, const char *missing,
                          const struct pb_error *why)
 {
@@ -55,6 +67,8 @@ static void fail_missing(struct external *x, const char *key, const char *missin
     if (!server.p)
         server = server_part(x->named);
     l = hub_link(x->hub, arena_dup(x->arena, server));
+    if (l && !may_know(x, l))
+        l = NULL;
     if (l && fail_absent(x, l))
         return;
     if (!l && server.n)

@@ -27,7 +27,7 @@ static void put_server(void *ctx, struct link *l)
     struct listing *g = ctx;
     struct link_status status = { 0 };
 
-    if (g->x->scope.server && strcmp(g->x->scope.server, link_name(l)) != 0)
+    if (!scope_shows_server(hub_catalog(g->x->hub), &g->x->scope, link_name(l)))
         return;
     link_status(l, &status);
     json_begin_object(&g->o, link_name(l));

@@ -59,19 +59,19 @@ struct hello {
     size_t servers;
 };
 
-static bool shows_any(const struct hello *g, const char *server)
+/* A heading of its own would look like the words of another server: it becomes a smaller one. */
+static void put_words(struct buf *out, struct span words)
 {
-    const struct catalog *c = g->h->set->catalog;
-    const struct entry *const *all;
-    size_t n;
+    bool fresh = true; /* nothing but space on this line so far */
 
-    if (!g->scope->filter)
-        return true;
-    n = catalog_all(c, LIST_TOOLS, &all);
-    for (size_t i = 0; i < n; i++)
-        if (all[i]->server && !strcmp(all[i]->server, server) && scope_shows(c, g->scope, all[i]))
-            return true;
-    return false;
+    for (size_t i = 0; i < words.n; i++) {
+        char ch = words.p[i];
+
+        if (fresh && ch == '#')
+            buf_str(out, "##");
+        fresh = ch == '\n' || ch == '\r' || (fresh && (ch == ' ' || ch == '\t'));
+        buf_byte(out, ch);
+    }
 }
 
 static void greet(void *ctx, struct link *l)
@@ -82,13 +82,14 @@ static void greet(void *ctx, struct link *l)
     size_t start = g->out->n;
     bool cut;
 
-    if (!shows_any(g, link_name(l)))
+    if (!scope_shows_server(g->h->set->catalog, g->scope, link_name(l)))
         return;
     words = server_words(l, HOST_HELLO_SERVER_MAX, &cut, &a);
     if (!words.n)
         return;
-    buf_printf(g->out, "\n\n## %s\n%.*s%s", link_name(l), SPAN_ARG(words),
-               cut ? " … (shortened)" : "");
+    buf_printf(g->out, "\n\n## %s\n", link_name(l));
+    put_words(g->out, words);
+    buf_str(g->out, cut ? " … (shortened)" : "");
     if (g->out->n > HOST_HELLO_MAX) {
         g->out->n = start;
         buf_printf(g->out, "\n\n## %s\n(left out: too long)", link_name(l));

@@ -94,6 +94,14 @@ static bool fail_absent(struct host *h, struct request *r, const struct link *l)
     return true;
 }
 
+/* A mode that would not show this tool does not tell of its server. */
+static bool may_know(const struct host *h, const struct link *l, struct span tool)
+{
+    const struct filter *f = h->scope.filter;
+
+    return !f || filter_matches(f, &(struct filter_subject){ span_of(link_name(l)), tool });
+}
+
 /* A name that nobody has may be one of a server that is away: its tools went with it. */
 static const struct link *server_named(struct host *h, struct span name)
 {
@@ -105,12 +113,12 @@ static const struct link *server_named(struct host *h, struct span name)
     if (h->server_name)
         return hub_link(h->set->hub, h->server_name);
     for (size_t i = 0; i < ARRAY_LEN(separators) && name.n; i++) {
-        const char *at = memmem(name.p, name.n, separators[i], strlen(separators[i]));
-        struct link *l =
-            at ? hub_link(h->set->hub, arena_dup(&a, span_make(name.p, (size_t)(at - name.p))))
-               : NULL;
+        size_t sep = strlen(separators[i]);
+        const char *at = memmem(name.p, name.n, separators[i], sep);
+        size_t n = at ? (size_t)(at - name.p) : 0;
+        struct link *l = at ? hub_link(h->set->hub, arena_dup(&a, span_make(name.p, n))) : NULL;
 
-        if (l)
+        if (l && may_know(h, l, span_from(name, n + sep)))
             return l;
     }
     return NULL;

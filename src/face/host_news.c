@@ -177,6 +177,14 @@ struct log_message {
     struct json data;
 };
 
+/* What a server says is for those who see it. */
+static bool hears(struct host *h, const char *server)
+{
+    const struct scope *scope = touches(h, server) ? host_view(h, NULL) : NULL;
+
+    return scope && scope_shows_server(h->set->catalog, scope, server);
+}
+
 static void tell_log(struct host *h, const char *server, const struct log_message *m)
 {
     AUTO_BUF struct buf logger = { 0 }, data = { 0 };
@@ -207,7 +215,7 @@ static void on_message(void *ctx, const char *server, struct span params)
         return;
     HOSTS_FOREACH(pos, safe, s)
     {
-        if (touches(HOST_AT(pos), server))
+        if (hears(HOST_AT(pos), server))
             tell_log(HOST_AT(pos), server, &m);
     }
 }

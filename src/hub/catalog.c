@@ -45,6 +45,9 @@ static void mark_changed(struct catalog *c, enum list_kind kind)
 {
     c->shelves[kind].version++;
     renders_drop(&c->shelves[kind]);
+    /* Which servers a filter shows depends on their tools. */
+    for (size_t k = 0; kind == LIST_TOOLS && k < LIST_KINDS; k++)
+        renders_drop_filtered(&c->shelves[k]);
 }
 
 static bool any_glob(const char *const *globs, struct span name)
@@ -197,18 +200,56 @@ size_t catalog_count(const struct catalog *c, const char *server, enum list_kind
     return s ? s->lists[kind].n : 0;
 }
 
+static bool lets_through(const struct filter *f, const char *server, struct span tool)
+{
+    return filter_matches(f, &(struct filter_subject){ .server = span_of(server), .tool = tool });
+}
+
+static bool lets_any_through(const struct filter *f, const struct server *s)
+{
+    const struct listing *tools = &s->lists[LIST_TOOLS];
+
+    for (size_t i = 0; i < tools->n; i++)
+        if (tools->items[i].e.enabled && lets_through(f, s->name, tools->items[i].e.name))
+            return true;
+    return false;
+}
+
+bool scope_shows_server(const struct catalog *c, const struct scope *s, const char *server)
+{
+    struct server *one = catalog_server(c, span_of(server));
+    uint64_t version = c->shelves[LIST_TOOLS].version + 1;
+    struct shown *kept = one ? &one->shown : NULL;
+
+    if (s->no_external || (s->server && strcmp(s->server, server) != 0))
+        return false;
+    if (!s->filter)
+        return true;
+    if (!kept)
+        return lets_through(s->filter, server, SPAN(""));
+    if (kept->version != version ||
+        memcmp(kept->digest, filter_digest(s->filter), SHA256_BYTES) != 0) {
+        kept->answer =
+            lets_through(s->filter, server, SPAN("")) || lets_any_through(s->filter, one);
+        kept->version = version;
+        memcpy(kept->digest, filter_digest(s->filter), SHA256_BYTES);
+    }
+    return kept->answer;
+}
+
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
-    (void)c;
     if (!e->enabled)
         return false;
     if (!e->server && (s->server || !(e->group & s->builtins)))
         return false;
     if (e->server && (s->no_external || (s->server && strcmp(s->server, e->server) != 0)))
         return false;
-    return !s->filter || e->kind != LIST_TOOLS ||
-           filter_matches(s->filter, &(struct filter_subject){ .server = span_of(e->server),
-                                                               .tool = e->name });
+    if (!s->filter)
+        return true;
+    if (e->server && e->kind != LIST_TOOLS)
+        return scope_shows_server(c, s, e->server);
+    return e->kind != LIST_TOOLS || lets_through(s->filter, e->server, e->name);
 }
 
 static const struct json_opts member_opts = { .keep_depth = 1 };

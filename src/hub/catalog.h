@@ -22,10 +22,12 @@ struct entry;
 
 /* What one endpoint shows. */
 struct scope {
-    const char *server;          /* this one only (no built-ins), with its own names; NULL: all */
-    const struct filter *filter; /* NULL: everything; tools only, built-in ones too */
-    bool no_external;            /* built-ins only */
-    unsigned builtins;           /* bit mask of groups that are shown; 0: none */
+    const char *server; /* this one only (no built-ins), with its own names; NULL: all */
+    /* NULL: everything. Tools, built-in ones too; and of what else servers have, all of those that
+     * it lets through some tool of, or would whatever it is called. */
+    const struct filter *filter;
+    bool no_external;  /* built-ins only */
+    unsigned builtins; /* bit mask of groups that are shown; 0: none */
 };
 
 struct entry {
@@ -45,9 +47,10 @@ AUTO_DEFINE(catalog, catalog_free)
 
 /* Replaces what a server lists; `array` is copied; an empty one is "[]". From then on the server is
  * known. Left out, with a warning: items without a name, with one that is empty, longer than
- * CATALOG_NAME_MAX (URIs: MCP_URI_BYTES_MAX) or holds control characters, with a member twice, and
- * all but the first of one name. *changed: whether anything differs. -PB_E_INVALID when it is no
- * JSON array, -PB_E_LIMIT past CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX; nothing changes then. */
+ * CATALOG_NAME_MAX (URIs: MCP_URI_BYTES_MAX) or holds control characters or such as hide text, with
+ * a member twice, and all but the first of one name. *changed: whether anything differs.
+ * -PB_E_INVALID when it is no JSON array, -PB_E_LIMIT past CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX;
+ * nothing changes then. */
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err);
 /* The spec's tool lists changed. */
@@ -65,6 +68,8 @@ size_t catalog_count(const struct catalog *c, const char *server, enum list_kind
 /* All entries of a kind, in order, disabled ones too. Borrowed until the next change. */
 size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out);
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e);
+/* Whether it may be known that there is such a server, and anything but its tools be had of it. */
+bool scope_shows_server(const struct catalog *c, const struct scope *s, const char *server);
 
 /* A name as a caller wrote it, tried in the order of C1: outward name, canonical "server/tool",
  * "server.tool", "server:tool"; in a scope of one server its own name first. Filtered and disabled

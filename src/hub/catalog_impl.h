@@ -31,9 +31,17 @@ struct listing {
     char *names;
 };
 
+/* Whether a filter shows a server; looked up for each of its resources, so it is kept. */
+struct shown {
+    uint8_t digest[SHA256_BYTES]; /* of the filter */
+    uint64_t version;             /* of the tools, + 1; 0: nothing is kept */
+    bool answer;
+};
+
 struct server {
     char *name;
     struct listing lists[LIST_KINDS];
+    struct shown shown;
 };
 
 struct order {
@@ -108,6 +116,8 @@ void order_done(struct order *o);
 /* ---- Rendered lists (catalog_render.c) --------------------------------------------------- */
 
 void renders_drop(struct shelf *s);
+/* Only those that a filter had a say in. */
+void renders_drop_filtered(struct shelf *s);
 
 /* ---- Names like one (catalog_near.c) ----------------------------------------------------- */
 

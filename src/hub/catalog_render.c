@@ -13,6 +13,13 @@ void renders_drop(struct shelf *s)
         render_done(&s->renders[i]);
 }
 
+void renders_drop_filtered(struct shelf *s)
+{
+    for (size_t i = 0; i < CATALOG_RENDERS_MAX; i++)
+        if (s->renders[i].filtered)
+            render_done(&s->renders[i]);
+}
+
 /* Filters are compared by what they say: one may be freed and another lie where it was. */
 static bool is_for(const struct render *r, const struct scope *s)
 {

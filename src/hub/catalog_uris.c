@@ -172,8 +172,8 @@ static struct uri_route route_wrapped(const struct catalog *c, struct span uri, 
     return (struct uri_route){ one->name, inner, own_entry(one, inner) };
 }
 
-struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
-                               struct arena *a)
+static struct uri_route route(const struct catalog *c, const struct scope *s, struct span uri,
+                              struct arena *a)
 {
     const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
     struct uri_route nobody = { .uri = uri };
@@ -194,6 +194,17 @@ struct uri_route catalog_route(const struct catalog *c, const struct scope *s, s
     return nobody;
 }
 
+/* Who is hidden has nothing, however it is asked for. */
+struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
+                               struct arena *a)
+{
+    struct uri_route r = route(c, s, uri, a);
+
+    if (r.server && !scope_shows_server(c, s, r.server))
+        return (struct uri_route){ .uri = uri };
+    return r;
+}
+
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
                             struct span uri, struct arena *a)
 {
@@ -203,7 +214,7 @@ struct span catalog_out_uri(const struct catalog *c, const struct scope *s, cons
     if (s->server || !uri.n)
         return uri;
     if (!uri_is_ours(uri)) {
-        r = catalog_route(c, s, uri, a);
+        r = route(c, s, uri, a); /* a hidden server has it all the same */
         if (r.server && strcmp(r.server, server) == 0)
             return uri;
         /* nobody's yet, and short enough for catalog_note_uri() */

@@ -469,8 +469,9 @@ TEST(what_a_mode_hides_is_not_to_be_had_by_asking_either)
               "{\"tools\":[{\"name\":\"files/read\",\"server\":\"files\",\"description\":\"Reads "
               "\\\"one\\\"\"}]}");
     CHECK_HAS(face_call(&c, "external_list_servers", "{}"),
-              "{\"files\":{\"status\":\"connected\",\"tool_count\":1},\"db\":{\"status\":"
-              "\"connected\",\"tool_count\":0}}");
+              "{\"servers\":{\"files\":{\"status\":\"connected\",\"tool_count\":1}}}");
+    CHECK_HAS(face_call(&c, "external_read_resource", "{\"server\":\"db\",\"uri\":\"x://1\"}"),
+              "error: {\"error\":\"server_not_found\"");
     CHECK_HAS(face_call(&c, "external_call_tool", "{\"tool\":\"files/write\"}"),
               "error: {\"error\":\"tool_not_found\"");
     CHECK_INT(fakes_find(&rig.fakes, "files")->calls, 0);

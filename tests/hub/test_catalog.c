@@ -154,13 +154,50 @@ TEST(a_scope_shows_what_its_filter_lets_through)
     CHECK(kit_find(c, &s, "a/read_x"));
     CHECK(!kit_find(c, &s, "a/write"));
     CHECK(!kit_find(c, &s, "a__write"));
-    CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "a__p"); /* filters are about tools */
+    CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "a__p"); /* the prompts of whom it shows */
     s.filter = of_b;
     CHECK_STR(kit_names(c, &s, LIST_TOOLS), "b__read_y b__unread");
+    CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "");
     s.server = "b";
     s.filter = reads;
     CHECK_STR(kit_names(c, &s, LIST_TOOLS), "read_y");
     CHECK(!kit_find(c, &s, "unread"));
+}
+
+/* Whoever is shown no tool of a server gets nothing else of it, in whatever way he asks. */
+TEST(what_a_filter_hides_has_no_resources_and_prompts_either)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO(filter) struct filter *reads = kit_filter("{\"tools\":[\"read\"]}");
+    AUTO(filter) struct filter *but_b = kit_filter("{\"not\":{\"servers\":[\"b\"]}}");
+    AUTO_ARENA struct arena a = { 0 };
+    struct scope s = { .filter = reads };
+
+    kit_set(c, "a", LIST_TOOLS, "[{\"name\":\"read\"}]");
+    kit_set(c, "a", LIST_RESOURCES, "[{\"uri\":\"x://a\"}]");
+    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"write\"}]");
+    kit_set(c, "b", LIST_RESOURCES, "[{\"uri\":\"x://b\"}]");
+    kit_set(c, "b", LIST_TEMPLATES, "[{\"uriTemplate\":\"t://{v}\"}]");
+    kit_set(c, "b", LIST_PROMPTS, "[{\"name\":\"p\"}]");
+    catalog_note_uri(c, "b", SPAN("seen://b"));
+    for (int i = 0; i < 2; i++, s.filter = but_b) {
+        static const char *const uris[] = { "x://b", "t://1", "seen://b", "patchbay://b/x://b" };
+
+        CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a");
+        CHECK_STR(kit_names(c, &s, LIST_TEMPLATES), "");
+        CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "");
+        CHECK(!catalog_find(c, &s, LIST_PROMPTS, SPAN("b/p"), NULL));
+        for (size_t k = 0; k < ARRAY_LEN(uris); k++)
+            CHECK(!catalog_route(c, &s, span_of(uris[k]), &a).server);
+        CHECK(catalog_route(c, &s, SPAN("x://a"), &a).server);
+        CHECK(scope_shows_server(c, &s, "a"));
+        CHECK(!scope_shows_server(c, &s, "b"));
+    }
+    s.filter = reads; /* it is asked anew when the tools have changed */
+    CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a");
+    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"read\"}]");
+    CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a x://b");
+    CHECK(catalog_route(c, &s, SPAN("patchbay://b/x://b"), &a).server);
 }
 
 TEST(a_scope_shows_the_groups_it_names)
@@ -286,6 +323,8 @@ TEST(items_without_a_good_name_are_left_out_and_the_log_says_why)
           "31m\"}",
           "its name holds control characters" },
         { "{\"name\":\"\\ud800\"}", "its name holds control characters" },
+        { "{\"name\":\"re\\u200bad\"}", "its name holds control characters" },
+        { "{\"name\":\"\\u202edaer\"}", "its name holds control characters" },
         { "{\"name\":\"a\",\"name\":\"b\"}", "a key that this object already has" },
         { "{\"name\":\"a\",\"n\\u0061me\":\"b\"}", "a key that this object already has" },
         { "{\"name\":\"a\",\"x\":1,\"x\":2}", "a key that this object already has" },
