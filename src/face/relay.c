@@ -174,13 +174,32 @@ static void on_log(void *ctx, struct span params)
 
 /* ---- the server --------------------------------------------------------------------------- */
 
+/* A modern client would act on what a result says it is, so that it must be what this server may
+ * say: a legacy server has nothing to ask for in a result. */
+static enum result_kind kind_of(const struct relay *c, struct span result)
+{
+    bool legacy = c->request->env.era == ERA_LEGACY;
+    enum result_kind kind =
+        legacy && !c->maybe_modern ? RESULT_COMPLETE : relay_result_kind(result);
+
+    return kind == RESULT_INPUT && !c->maybe_modern ? RESULT_UNKNOWN : kind;
+}
+
 void relay_deliver(struct relay *c, const struct client_reply *reply)
 {
-    if (reply->err) {
-        relay_reply_error(c, reply);
-    } else if (c->maybe_modern && is_input_required(reply->result)) {
+    enum result_kind kind = reply->err ? RESULT_COMPLETE : kind_of(c, reply->result);
+    struct pb_error err;
+
+    if (kind == RESULT_INPUT) {
         relay_input_required(c, reply->result);
         return;
+    }
+    if (reply->err) {
+        relay_reply_error(c, reply);
+    } else if (kind == RESULT_UNKNOWN) {
+        fail(&err, PB_E_INVALID, "Server '%s' answered with a kind of result that it may not",
+             c->server);
+        relay_reply_fault(c, &err);
     } else {
         relay_reply_result(c, reply->result);
     }

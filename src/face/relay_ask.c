@@ -86,6 +86,25 @@ static enum ask_kind kind_of(struct span method, struct json params)
     return ASK_KINDS;
 }
 
+/* A client opens it in a browser: "javascript:", "file:" and what else a program may start are
+ * nothing that a server has to send anybody to. */
+static bool is_web_url(struct json url)
+{
+    static const char *const schemes[] = { "http://", "https://" };
+    AUTO_ARENA struct arena arena = { 0 };
+    struct span text = json_str(url, &arena);
+    bool known = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        size_t n = strlen(schemes[i]);
+
+        known |= text.n > n && span_is_nocase(span_make(text.p, n), schemes[i]);
+    }
+    for (size_t i = 0; i < text.n; i++)
+        known &= (unsigned char)text.p[i] > 0x20 && text.p[i] != 0x7f;
+    return known;
+}
+
 bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
                  int *code, const char **text)
 {
@@ -97,7 +116,10 @@ bool ask_allowed(const struct relay *c, struct span method, struct json params, 
     }
     *code = kinds[*kind].code;
     *text = kinds[*kind].text;
-    return c->can & 1U << *kind;
+    if (!(c->can & 1U << *kind))
+        return false;
+    *text = "The URL to be opened is none of http or https";
+    return *kind != ASK_URL || is_web_url(json_get(params, "url"));
 }
 
 struct ask *ask_new(struct relay *c, enum ask_kind kind)

@@ -98,8 +98,9 @@ void asks_drop(struct relay *c);
 void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
 
 /* relay_rounds.c */
-/* Is it a result that asks for input? */
-bool is_input_required(struct span result);
+/* What a result says it is. Unknown: something else, or said twice. */
+enum result_kind { RESULT_COMPLETE, RESULT_INPUT, RESULT_UNKNOWN };
+enum result_kind relay_result_kind(struct span result);
 /* Passes it on to a modern client, asks a legacy one. */
 void relay_input_required(struct relay *c, struct span result);
 /* The same request again, with the answers and the server's state. */

@@ -3,17 +3,30 @@
  * asked again with the answers. */
 #include "relay_impl.h"
 
-static const char input_required[] = "input_required";
-
-bool is_input_required(struct span result)
+/* A search tells most results apart sooner than a parse. ASCII can be hidden from it by escapes of
+ * this form only. */
+static bool may_be_typed(struct span result)
 {
-    static const struct json_opts shallow = { .keep_depth = 1 };
-    AUTO_JSON struct json_doc doc = { 0 };
+    static const char key[] = "resultType", escape[] = "\\u00";
 
-    /* A search tells most results apart sooner than a parse. */
-    return memmem(result.p, result.n, input_required, sizeof input_required - 1) &&
-           json_parse(&doc, result, &shallow, NULL) == 0 &&
-           json_str_is(json_get(json_root(&doc), "resultType"), input_required);
+    return memmem(result.p, result.n, key, sizeof key - 1) ||
+           memmem(result.p, result.n, escape, sizeof escape - 1);
+}
+
+enum result_kind relay_result_kind(struct span result)
+{
+    static const struct json_opts shallow = { .keep_depth = 1, .unique_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json type;
+
+    if (!may_be_typed(result))
+        return RESULT_COMPLETE;
+    if (json_parse(&doc, result, &shallow, NULL) < 0) /* a member twice: two readers, two results */
+        return RESULT_UNKNOWN;
+    type = json_get(json_root(&doc), "resultType");
+    if (json_is(type, JSON_NONE) || json_str_is(type, "complete"))
+        return RESULT_COMPLETE;
+    return json_str_is(type, "input_required") ? RESULT_INPUT : RESULT_UNKNOWN;
 }
 
 struct required {
