@@ -429,6 +429,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .resource_updated = member_on_resource,
         .message = member_on_message,
         .question = member_on_question,
+        .elicited = member_on_elicited,
         .settled = member_on_settled,
     };
 }

@@ -133,7 +133,7 @@ void hub_counters(const struct hub *h, const char *name, struct hub_counters *ou
 size_t hub_cleanup_idle(struct hub *h);
 
 /* Listeners are told in the order in which they came; one may leave, not close the hub, from
- * inside. `list_changed`, `resource_updated` and `message` are for hosts; any may be NULL.
+ * inside. All but `event` are for hosts; any may be NULL.
  * `list_changed` comes at the end of the turn, once for each kind and server; with the server ""
  * it is the modes that changed. */
 struct hub_listener {
@@ -144,6 +144,8 @@ struct hub_listener {
     /* A question without a call; the first who says true has it. */
     bool (*question)(void *ctx, const char *server, struct link_question *q, struct span method,
                      struct span params);
+    /* Params of notifications/elicitation/complete. */
+    void (*elicited)(void *ctx, const char *server, struct span params);
     void *ctx;
 };
 struct hub_subscription;

@@ -179,6 +179,19 @@ bool member_on_question(void *ctx, struct link *l, struct link_question *q, stru
     return taken;
 }
 
+void member_on_elicited(void *ctx, struct link *l, struct span params)
+{
+    struct member *m = ctx;
+    struct hub_subscription *s;
+
+    (void)l;
+    m->hub->telling++;
+    for (s = next_of(m->hub, NULL); s; s = next_of(m->hub, s))
+        if (s->to.elicited)
+            s->to.elicited(s->to.ctx, m->name, params);
+    told(m->hub);
+}
+
 void member_on_settled(void *ctx, struct link *l)
 {
     struct member *m = ctx;

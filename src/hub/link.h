@@ -47,6 +47,9 @@ struct link_options {
      * True: taken, and link_answer() or link_refuse() follows. May be NULL. */
     bool (*question)(void *ctx, struct link *l, struct link_question *q, struct span method,
                      struct span params);
+    /* Somebody has done, in a browser, what a server had asked for by URL: the params of
+     * notifications/elicitation/complete. May be NULL. */
+    void (*elicited)(void *ctx, struct link *l, struct span params);
     /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
     void (*settled)(void *ctx, struct link *l);
     void *ctx;
@@ -80,6 +83,8 @@ bool link_settled(const struct link *l);
 struct link_question;
 void link_answer(struct link_question *q, struct span result);
 void link_refuse(struct link_question *q, int code, const char *message);
+/* Whose own instance asks; "" when it is the one that all share. Borrowed from the question. */
+const char *link_question_caller(const struct link_question *q);
 
 struct call_spec {
     const char *server;  /* for hub_call(); link_call() ignores it */

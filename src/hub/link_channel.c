@@ -136,6 +136,8 @@ static void on_notification(void *ctx, struct span method, struct span params)
 
     if (span_is(method, "notifications/message"))
         log_message(ch, params);
+    else if (span_is(method, "notifications/elicitation/complete") && ch->l->opts.elicited)
+        ch->l->opts.elicited(ch->l->opts.ctx, ch->l, params);
     else if (ch->caller)
         return; /* lists and subscriptions are the shared client's */
     else if (span_is(method, "notifications/resources/updated"))

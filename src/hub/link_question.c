@@ -179,6 +179,11 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
 
 /* ---- answers ---- */
 
+const char *link_question_caller(const struct link_question *q)
+{
+    return q->ch->caller ? q->ch->caller : "";
+}
+
 void link_answer(struct link_question *q, struct span result)
 {
     struct client_question *theirs = q->q;
