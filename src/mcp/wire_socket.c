@@ -119,14 +119,13 @@ static void on_error(void *ctx, const struct pb_error *err) { end(ctx, err->msg)
 static int socket_send(struct wire *w, const struct wire_out *m, struct pb_error *err)
 {
     struct socket_wire *s = of(w);
-    const struct span parts[] = { m->text, SPAN("\n") };
     size_t queued = stream_queued(s->out);
 
     if (s->over || s->leaving)
         return fail(err, PB_E_CLOSED, "the server has ended the connection");
     if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
         return fail(err, PB_E_BUSY, "the server does not read; %zu bytes are waiting", queued);
-    return stream_write(s->out, parts, ARRAY_LEN(parts), err);
+    return wire_write_line(s->out, m->text, err);
 }
 
 static void on_flushed(void *ctx, bool flushed)

@@ -144,7 +144,6 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
 {
     struct stdio_wire *s = of(w);
     struct stream *in = child_in(s->child);
-    const struct span parts[] = { m->text, SPAN("\n") };
     size_t queued = stream_queued(in);
     int rc;
 
@@ -154,7 +153,7 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
     if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
         return fail(err, PB_E_BUSY, "the server does not read its input; %zu bytes are waiting",
                     queued);
-    rc = stream_write(in, parts, ARRAY_LEN(parts), err);
+    rc = wire_write_line(in, m->text, err);
     if (rc != -(int)PB_E_CLOSED)
         return rc;
     /* It has ended, most likely, and how it did tells more: that is about to be known. */

@@ -58,6 +58,22 @@ TEST(an_empty_environment_list_changes_nothing)
     rig_done(&r);
 }
 
+/* Otherwise who chooses the arguments could send the server messages of his own. */
+TEST(line_ends_between_the_tokens_of_a_message_do_not_end_its_line)
+{
+    static const char params[] = "{\"name\":\"x\",\"arguments\":{\"a\":\n{\"id\":7,\"method\":"
+                                 "\"tools/call\"}\r\n,\"b\":\r1}}";
+    struct rig r;
+
+    open_script(&r, false,
+                SERVE("*tools/call*'{\"a\": {\"id\":7,\"method\":\"tools/call\"}  ,\"b\": 1}'*) ok "
+                      "'{\"whole\":true}';; *) echo \"part: $l\" >&2;;"),
+                NULL);
+    RIG_RESULT(&r, "tools/call", params, "{\"whole\":true}");
+    CHECK(!strstr(r.words, "part: "));
+    rig_done(&r);
+}
+
 TEST(what_a_server_writes_to_stderr_is_passed_on_and_no_error)
 {
     struct rig r;

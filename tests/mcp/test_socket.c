@@ -58,6 +58,27 @@ TEST(a_connected_socket_carries_a_session_in_both_eras)
     }
 }
 
+TEST(line_ends_between_the_tokens_of_a_message_do_not_end_its_line)
+{
+    struct pb_client_options o;
+    struct pb_server *s;
+    struct answer a;
+    struct rig r;
+
+    rig_init(&r, false);
+    s = server_on(r.loop);
+    o = guest(s);
+    rig_open_well(&r, &o);
+    rig_request(
+        &r, &a, "tools/call",
+        "{\n\"name\":\"echo\",\"arguments\":\n{\"x\":\n{\"id\":7,\"method\":\"ping\"}\n}}\n");
+    CHECK_HAS(a.result, "{\\\"id\\\":7,\\\"method\\\":\\\"ping\\\"}");
+    answer_done(&a);
+    client_close(TAKE(r.client), NULL, NULL);
+    pb_server_free(s);
+    rig_done(&r);
+}
+
 TEST(a_guest_that_leaves_ends_neither_the_server_nor_other_guests)
 {
     struct pb_client_options one, two;
