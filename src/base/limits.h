@@ -174,6 +174,7 @@ enum {
     WATCH_SETTLE_MS = 100,        /* several changes of a file are one */
     WATCH_SETTLE_MAX_MS = 1000,   /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
+    RELAY_PARKED_CALLER_MAX = 64, /* of one client: it must not take the places of all others */
     RELAY_ROUNDS_MAX = 8,         /* input_required answers to one call of a legacy client */
     HOST_HELLO_MAX = 32768,       /* instructions of all servers together */
     HOST_HELLO_SERVER_MAX = 8192, /* of one of them */

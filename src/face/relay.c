@@ -51,6 +51,7 @@ static void relay_free(struct relay *c)
     asks_drop(c);
     relay_drop_kept(c);
     free(c->upstream);
+    free(c->caller);
     if (c->params)
         blob_unref(c->params);
     free(c);

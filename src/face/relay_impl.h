@@ -55,6 +55,7 @@ struct relay {
     bool dead;                 /* to be freed when nothing holds it */
     bool parking;              /* to be parked at the end of this turn */
     char ticket[ID_CHARS + 1]; /* the name of a parked call */
+    char *caller;              /* who it is parked for */
     struct kept_reply *kept;   /* came while it was parked */
     struct timer timer;
 };

@@ -1,6 +1,7 @@
 /* relay_park.c - calls of modern clients to legacy servers that asked something. The server waits
  * for its answer, so the call cannot end; the client must be answered, so its request cannot go on.
  * The call stays here under a ticket that only its client has, signed and good for one use. */
+#include "host.h"
 #include "relay_impl.h"
 
 /* An answer that came while nobody was there to take it. */
@@ -70,6 +71,28 @@ static void write_asks(struct json_out *o, const struct relay *c)
     json_end(o);
 }
 
+static bool has_place(const struct relay *c)
+{
+    const struct map *parked = &c->set->parked;
+    struct map_slot *slot;
+    size_t own = 0;
+
+    if (parked->n >= RELAY_PARKED_MAX)
+        return false;
+    MAP_FOREACH(slot, parked)
+        own += strcmp(((const struct relay *)slot->value)->caller, c->caller) == 0;
+    return own < RELAY_PARKED_CALLER_MAX;
+}
+
+static void name_caller(struct relay *c)
+{
+    AUTO_BUF struct buf caller = { 0 };
+
+    host_caller(c->request, &caller);
+    free(c->caller);
+    c->caller = buf_take(&caller);
+}
+
 /* Answers the request with what is still to be answered. */
 static void park(struct relay *c)
 {
@@ -78,7 +101,8 @@ static void park(struct relay *c)
     struct request *r = c->request;
     struct pb_error err;
 
-    if (c->set->parked.n >= RELAY_PARKED_MAX) {
+    name_caller(c);
+    if (!has_place(c)) {
         refuse_all(c, "Too many calls wait for their clients to answer");
         return;
     }

@@ -471,10 +471,15 @@ TEST(only_so_many_calls_are_parked)
         kit_tool(&k, names[s], PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
     }
     for (int i = 0; i < RELAY_PARKED_MAX; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "c%d", i / RELAY_PARKED_CALLER_MAX);
+        d.name = name;
         down_call(&d, i, tools[i / MCP_QUESTIONS_MAX], "");
         down_next(&d);
         CHECK_INT(relays_parked(k.relays), i + 1);
     }
+    d.name = "one more";
     down_call(&d, 5000, tools[SERVERS], "");
     CHECK_HAS(down_next(&d), "refused: -32603 Too many calls wait for their clients to answer");
     CHECK_INT(relays_parked(k.relays), RELAY_PARKED_MAX);
@@ -483,6 +488,31 @@ TEST(only_so_many_calls_are_parked)
     down_call(&d, 5001, tools[SERVERS], "");
     CHECK_HAS(down_next(&d), "input_required");
     down_close(&d);
+    kit_close(&k);
+}
+
+TEST(one_client_does_not_take_the_places_of_all_others)
+{
+    struct kit k;
+    struct down greedy, other;
+
+    kit_open(&k);
+    kit_tool(&k, "a", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    kit_tool(&k, "b", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&greedy, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    down_open(&other, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    for (int i = 0; i < RELAY_PARKED_CALLER_MAX; i++) {
+        down_call(&greedy, i, "a__ask", "");
+        CHECK_HAS(down_next(&greedy), "input_required");
+    }
+    down_call(&greedy, 1000, "b__ask", "");
+    CHECK_HAS(down_next(&greedy), "refused: -32603 Too many calls wait for their clients");
+    CHECK_INT(relays_parked(k.relays), RELAY_PARKED_CALLER_MAX);
+    down_call(&other, 1, "b__ask", "");
+    CHECK_HAS(down_next(&other), "input_required");
+    down_close(&greedy);
+    FAKES_UNTIL(&k.fakes, relays_parked(k.relays) == 1);
+    down_close(&other);
     kit_close(&k);
 }
 
