@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,7 +24,7 @@ struct attach {
     struct hosts *hosts;
     struct pb_loop *loop;
     char *path;
-    int fd;
+    int fd, lock;
     struct readable *readable;
     struct list guests;
     size_t n_guests;
@@ -84,6 +85,16 @@ static void write_wish(struct buf *out, const struct host_scope *s)
     json_end(&o);
     json_end(&o);
     buf_byte(out, '\n');
+}
+
+/* On both ends: who is there may take over what the other one may do. */
+static bool same_user(int fd)
+{
+    struct ucred cred;
+    socklen_t n = sizeof cred;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 &&
+           (cred.uid == geteuid() || cred.uid == 0);
 }
 
 /* ---- the daemon's end ---------------------------------------------------------------------- */
@@ -181,16 +192,6 @@ static void on_first_bytes(void *ctx)
         drop(g, "the first line is too long");
 }
 
-/* The directory keeps others out; this is for those who made it wider. */
-static bool same_user(int fd)
-{
-    struct ucred cred;
-    socklen_t n = sizeof cred;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 &&
-           (cred.uid == geteuid() || cred.uid == 0);
-}
-
 static void on_connection(void *ctx)
 {
     struct attach *a = ctx;
@@ -234,6 +235,21 @@ static int set_address(struct sockaddr_un *to, const char *path, struct pb_error
     return 0;
 }
 
+/* Who may write there could put a socket of his own in our place. */
+static int check_directory(const char *dir, struct pb_error *err)
+{
+    struct stat st;
+
+    if (stat(dir, &st) < 0)
+        return fail_sys(err, errno, "look at the directory '%s'", dir);
+    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
+        return fail(err, PB_E_INVALID,
+                    "the directory '%s' of the socket is another user's or others may write to "
+                    "it; make it yours alone: chmod 700",
+                    dir);
+    return 0;
+}
+
 static int make_directory(const char *path, struct pb_error *err)
 {
     AUTO_FREE char *dir = mem_dup(path);
@@ -252,8 +268,35 @@ static int make_directory(const char *path, struct pb_error *err)
             return fail_sys(err, errno, "make the directory '%s'", dir);
         *p = was;
         if (!was)
-            return 0;
+            return check_directory(dir, err);
     }
+}
+
+static int fail_busy(const char *path, struct pb_error *err)
+{
+    return fail(err, PB_E_BUSY,
+                "another patchbay is running and listens on '%s'; 'patchbay status' tells more",
+                path);
+}
+
+/* Held for life: of two that start at the same moment, and both find an old socket, only one goes
+ * on; and nobody removes the socket of another. The kernel lets go of it when we are killed. */
+static int take_lock(const char *path, struct pb_error *err)
+{
+    AUTO_BUF struct buf name = { 0 };
+    int fd;
+
+    buf_printf(&name, "%s.lock", path);
+    fd = open(buf_cstr(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return fail_sys(err, errno, "open '%s'", buf_cstr(&name));
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    int rc = errno == EWOULDBLOCK ? fail_busy(path, err)
+                                  : fail_sys(err, errno, "lock '%s'", buf_cstr(&name));
+
+    close(fd);
+    return rc;
 }
 
 /* A socket file stays when its daemon was killed: it is in the way, but nobody listens. */
@@ -267,23 +310,16 @@ static int clear_the_way(const struct sockaddr_un *to, struct pb_error *err)
     if (!S_ISSOCK(st.st_mode))
         return fail(err, PB_E_INVALID, "'%s' is in the way and no socket; remove it", to->sun_path);
     if (fd >= 0 && (connect(fd, (const struct sockaddr *)to, sizeof *to) == 0 || errno == EAGAIN))
-        return fail(err, PB_E_BUSY,
-                    "another patchbay is running and listens on '%s'; 'patchbay status' tells more",
-                    to->sun_path);
+        return fail_busy(to->sun_path, err);
     if (unlink(to->sun_path) < 0 && errno != ENOENT)
         return fail_sys(err, errno, "remove the old socket '%s'", to->sun_path);
     return 0;
 }
 
-static int listen_at(const char *path, struct pb_error *err)
+static int listen_at(const struct sockaddr_un *to, struct pb_error *err)
 {
-    struct sockaddr_un to;
-    int fd, rc = set_address(&to, path, err);
+    int fd, rc = clear_the_way(to, err);
 
-    if (rc == 0)
-        rc = make_directory(path, err);
-    if (rc == 0)
-        rc = clear_the_way(&to, err);
     if (rc < 0)
         return rc;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -291,30 +327,50 @@ static int listen_at(const char *path, struct pb_error *err)
         return fail_sys(err, errno, "make a unix socket");
     /* Linux takes the mode of the file from the socket's own: it is never wider, not for a moment.
      */
-    if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&to, sizeof to) < 0 ||
+    if (fchmod(fd, 0600) < 0 || bind(fd, (const struct sockaddr *)to, sizeof *to) < 0 ||
         listen(fd, BACKLOG) < 0) {
-        rc = fail_sys(err, errno, "listen on '%s'", path);
+        rc = fail_sys(err, errno, "listen on '%s'", to->sun_path);
         close(fd);
         return rc;
     }
     return fd;
 }
 
+/* *lock and the socket, or neither. */
+static int open_door(int *lock, const char *path, struct pb_error *err)
+{
+    struct sockaddr_un to;
+    int fd, rc = set_address(&to, path, err);
+
+    if (rc == 0)
+        rc = make_directory(path, err);
+    if (rc < 0)
+        return rc;
+    *lock = take_lock(path, err);
+    if (*lock < 0)
+        return *lock;
+    fd = listen_at(&to, err);
+    if (fd < 0)
+        close(*lock);
+    return fd;
+}
+
 int attach_listen(struct attach **out, struct hosts *hosts, const char *path, struct pb_error *err)
 {
-    int fd = listen_at(path, err);
+    int lock, fd = open_door(&lock, path, err);
     struct attach *a;
     int rc;
 
     if (fd < 0)
         return fd;
     a = NEW(struct attach);
-    *a = (struct attach){ .hosts = hosts, .loop = hosts_loop(hosts), .fd = fd };
+    *a = (struct attach){ .hosts = hosts, .loop = hosts_loop(hosts), .fd = fd, .lock = lock };
     list_init(&a->guests);
     rc = readable_new(&a->readable, a->loop, fd, on_connection, a, err);
     if (rc < 0) {
-        close(fd);
         unlink(path);
+        close(fd);
+        close(lock);
         free(a);
         return rc;
     }
@@ -338,6 +394,7 @@ void attach_close(struct attach *a, loop_fn *fn, void *ctx)
     readable_free(TAKE(a->readable));
     unlink(a->path);
     close(a->fd);
+    close(a->lock); /* its file stays: another may have opened it already */
     if (fn)
         loop_defer(a->loop, fn, ctx);
     loop_free_later(a->loop, a, attach_free);
@@ -404,6 +461,8 @@ int attach_connect(int *out, const char *path, const struct host_scope *scope, s
         rc = errno == ENOENT || errno == ECONNREFUSED
                  ? fail(err, PB_E_CLOSED, "no daemon listens on '%s'", path)
                  : fail_sys(err, errno, "connect to '%s'", path);
+    else if (!same_user(fd))
+        rc = fail(err, PB_E_INVALID, "who listens on '%s' is another user; it is not used", path);
     else
         rc = greet(fd, scope, err);
     if (rc < 0) {

@@ -14,7 +14,7 @@ struct serve {
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
-    struct map mounts; /* by path: "/mcp", "/mcp/x", "/mcp/mode/y" */
+    struct map mounts; /* by host: however it is spelt, a place is made once */
     int64_t started_at;
 
     uint64_t flush_until;
@@ -27,7 +27,7 @@ struct serve {
 struct place {
     struct host_scope scope;
     enum { PLACE_MCP, PLACE_SSE, PLACE_MESSAGES } what;
-    struct span mount; /* which names the mount */
+    struct span path; /* without what it is */
 };
 
 static void refuse(struct http_request *r, int status, const char *why)
@@ -68,14 +68,14 @@ static bool find_place(struct span path, struct place *out, struct arena *a)
         path = SPAN("/mcp");
     if (!span_starts(path, "/mcp") || (path.n > 4 && path.p[4] != '/'))
         return false;
-    out->mount = path;
+    out->path = path;
     if (path.n == 4)
         return true;
     rest = span_from(path, 5);
     if (span_starts(rest, "mode/")) {
         AUTO_BUF struct buf name = { 0 };
 
-        if (!http_decode(&name, span_from(rest, 5)))
+        if (!http_decode(&name, span_from(rest, 5)) || (name.n && memchr(name.p, 0, name.n)))
             return false;
         out->scope.mode = arena_dup(a, buf_span(&name));
         return name.n > 0;
@@ -86,21 +86,24 @@ static bool find_place(struct span path, struct place *out, struct arena *a)
 
 static struct mount *find_mount(struct serve *s, const struct place *p, struct pb_error *err)
 {
-    struct mount *m = map_get(&s->mounts, p->mount);
     AUTO_BUF struct buf messages = { 0 };
+    struct span key;
     struct host *host;
+    struct mount *m;
 
     /* Asked each time: a server or mode may be gone by now. */
     if (hosts_get(s->hosts, &p->scope, &host, err) < 0)
         return NULL;
+    key = span_make((const char *)&host, sizeof host); /* hosts outlive this listener */
+    m = map_get(&s->mounts, key);
     if (m)
         return m;
-    buf_add_span(&messages, p->mount);
+    buf_add_span(&messages, p->path);
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
     m->endpoint = endpoint_new(host_server(host), guard_principal(s->guard), false);
     m->sse = sse_host_new(host_server(host), endpoint_streams(m->endpoint), buf_cstr(&messages));
-    map_put(&s->mounts, p->mount, m);
+    map_put(&s->mounts, key, m);
     return m;
 }
 
