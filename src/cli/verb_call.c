@@ -92,7 +92,7 @@ static int run_call(struct cli *cli)
     if (read_timeout(cli, &timeout_ms) != CLI_OK)
         return CLI_USAGE;
     if (arguments_build(cli->args + 1, cli->n_args - 1, false, &arguments, &err) < 0)
-        return cli_fail(&err);
+        return cli_config_fail(&err);
     cli_catch_interrupt();
     if (!cli_has_server(cli))
         return call_through_hub(cli, buf_cstr(&arguments), timeout_ms);

@@ -63,7 +63,7 @@ static int run_mcp(struct cli *cli)
     if (o.scope.server && o.scope.mode)
         return cli_usage(cli->verb, "--server and --mode are two different things: give one");
     if (expose && host_parse_expose(expose, &o.expose, &err) < 0)
-        return cli_fail(&err);
+        return cli_config_fail(&err);
     o.scope.expose = o.expose;
     if (!cli_names_config(cli) && !cli_option(cli, "standalone")) {
         rc = attach_connect(&fd, path, &o.scope, &err);

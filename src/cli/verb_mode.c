@@ -83,7 +83,7 @@ static int save_mode(const struct cli *cli, const char *filter)
     if (rc == 0)
         rc = config_save_mode(buf_cstr(&path), cli->args[0], buf_span(&mode), &err);
     if (rc < 0)
-        return cli_fail(&err);
+        return cli_config_fail(&err);
     fprintf(stderr, "saved mode '%s' in %s; clients reach it at /mcp/mode/%s\n", cli->args[0],
             buf_cstr(&path), cli->args[0]);
     return CLI_OK;

@@ -40,7 +40,7 @@ static int run_prompt(struct cli *cli)
     int status;
 
     if (arguments_build(cli->args + 1, cli->n_args - 1, true, &arguments, &err) < 0)
-        return cli_fail(&err);
+        return cli_config_fail(&err);
     json_begin_object(&o, NULL);
     json_put_str(&o, "name", cli->args[0]);
     json_put_raw(&o, "arguments", buf_span(&arguments));

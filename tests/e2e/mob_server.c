@@ -129,6 +129,28 @@ static void endless_cursor(const char *line, const char *id)
     result(id, text);
 }
 
+/* Never answers a call. */
+static void stuck(const char *line, const char *id)
+{
+    if (!has(line, "\"tools/call\""))
+        answer(line, id);
+}
+
+/* Progress, before the answer; and the answer is what it was asked. */
+static void talkative(const char *line, const char *id)
+{
+    const char *token = strstr(line, "\"progressToken\":");
+
+    if (has(line, "\"tools/call\"") && token) {
+        token += strlen("\"progressToken\":");
+        for (int i = 1; i <= 2; i++)
+            printf("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+                   "\"progressToken\":%.*s,\"progress\":%d,\"total\":2,\"message\":\"step %d\"}}\n",
+                   (int)strcspn(token, ",}"), token, i, i);
+    }
+    answer(line, id);
+}
+
 static const struct kind {
     const char *name;
     void (*heard)(const char *line, const char *id);
@@ -139,6 +161,7 @@ static const struct kind {
     { "stderr", flood_stderr, 0, 0, 0, 0 },   { "notify", flood_notifications, 0, 0, 0, 0 },
     { "cursor", endless_cursor, 0, 0, 0, 0 }, { "noterm", honest, true, true, 0, 0 },
     { "grandchild", honest, 0, 0, true, 0 },  { "setsid", honest, 0, 0, true, true },
+    { "stuck", stuck, 0, 0, 0, 0 },           { "talkative", talkative, 0, 0, 0, 0 },
 };
 
 static void ignore_term(void)
@@ -158,6 +181,17 @@ static void leave_child(const struct kind *k)
         pause();
 }
 
+/* A name with a slash is a file that gets every line that is heard. */
+static void witness(const char *line)
+{
+    FILE *f = strchr(name, '/') ? fopen(name, "a") : NULL;
+
+    if (!f)
+        return;
+    fputs(line, f);
+    fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     const struct kind *k = kinds;
@@ -174,9 +208,11 @@ int main(int argc, char **argv)
         ignore_term();
     if (k->has_child)
         leave_child(k);
-    while (getline(&line, &room, stdin) > 0)
+    while (getline(&line, &room, stdin) > 0) {
+        witness(line);
         if (id_of(line, id, sizeof id))
             k->heard(line, id);
+    }
     while (k->stays)
         pause();
     free(line);
