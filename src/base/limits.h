@@ -175,7 +175,10 @@ enum {
     WATCH_SETTLE_MAX_MS = 1000,   /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
     RELAY_PARKED_CALLER_MAX = 64, /* of one client: it must not take the places of all others */
+    RELAY_ELICITS_MAX = 1024,     /* URLs given to clients whose servers have not said "done" yet */
+    RELAY_ELICIT_ID_MAX = 256,    /* bytes of the id of one */
     RELAY_ROUNDS_MAX = 8,         /* input_required answers to one call of a legacy client */
+    HOST_ROOTS_MS = 5000,         /* for a client to say what its roots are, when nobody calls */
     HOST_HELLO_MAX = 32768,       /* instructions of all servers together */
     HOST_HELLO_SERVER_MAX = 8192, /* of one of them */
     ATTACH_LINE_MAX = 4096,       /* the first line on the unix socket */

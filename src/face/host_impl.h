@@ -91,6 +91,14 @@ void host_notified(void *ctx, struct peer *p, const struct rpc *message);
 void host_left(void *ctx, struct peer *p);
 void host_watches_done(struct host *h);
 
+/* What a server says is for those who see it. */
+bool host_hears(struct host *h, const char *server);
+
+/* host_ask.c: hub_listener.question, and when another may answer it: this client came or left. */
+bool hosts_question(void *ctx, const char *server, struct link_question *q, struct span method,
+                    struct span params);
+void host_roots_moved(struct host *h, const struct peer *p, bool came);
+
 /* host_caller() of a peer that is one client. */
 void host_peer_key(const struct peer *p, struct buf *out);
 

@@ -177,8 +177,7 @@ struct log_message {
     struct json data;
 };
 
-/* What a server says is for those who see it. */
-static bool hears(struct host *h, const char *server)
+bool host_hears(struct host *h, const char *server)
 {
     const struct scope *scope = touches(h, server) ? host_view(h, NULL) : NULL;
 
@@ -215,7 +214,7 @@ static void on_message(void *ctx, const char *server, struct span params)
         return;
     HOSTS_FOREACH(pos, safe, s)
     {
-        if (hears(HOST_AT(pos), server))
+        if (host_hears(HOST_AT(pos), server))
             tell_log(HOST_AT(pos), server, &m);
     }
 }
@@ -239,12 +238,21 @@ static void on_event(void *ctx, const struct hub_event *e)
     }
 }
 
+static void on_elicited(void *ctx, const char *server, struct span params)
+{
+    struct hosts *s = ctx;
+
+    relays_elicited(s->relays, server, params);
+}
+
 void hosts_hear(struct hosts *s)
 {
     s->news = hub_listen(s->hub, &(struct hub_listener){ .event = on_event,
                                                          .list_changed = on_list_changed,
                                                          .resource_updated = on_resource_updated,
                                                          .message = on_message,
+                                                         .question = hosts_question,
+                                                         .elicited = on_elicited,
                                                          .ctx = s });
 }
 
@@ -254,9 +262,10 @@ void host_notified(void *ctx, struct peer *p, const struct rpc *message)
 {
     struct host *h = ctx;
 
-    (void)p;
     if (h->set->hub && span_is(message->method, "notifications/roots/list_changed"))
         hub_roots_changed(h->set->hub);
+    else if (span_is(message->method, "notifications/initialized"))
+        host_roots_moved(h, p, true);
 }
 
 void host_left(void *ctx, struct peer *p)
@@ -267,6 +276,7 @@ void host_left(void *ctx, struct peer *p)
     if (!h->set->hub || peer_kind(p) == PEER_STATELESS)
         return;
     relays_left(h->set->relays, p);
+    host_roots_moved(h, p, false);
     host_peer_key(p, &key);
     hub_caller_left(h->set->hub, buf_cstr(&key));
 }

@@ -283,6 +283,7 @@ struct relays *relays_new(struct hub *hub)
 
     s->hub = hub;
     list_init(&s->relays);
+    list_init(&s->elicits);
     id_random(s->key, sizeof s->key);
     return s;
 }
@@ -308,6 +309,8 @@ void relays_free(struct relays *s)
         c->set = NULL; /* a reply may still come, and will find nobody */
         relay_release(c);
     }
+    relays_forget_urls(s, NULL);
+    map_done(&s->by_elicit);
     map_done(&s->parked);
     free(s);
 }
@@ -318,6 +321,7 @@ void relays_left(struct relays *s, const struct peer *p)
 
     if (!s)
         return;
+    relays_forget_urls(s, p);
     LIST_FOREACH(pos, safe, &s->relays) {
         struct relay *c = CONTAINER_OF(pos, struct relay, in_set);
 

@@ -38,7 +38,10 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
 /* True: r brings back a requestState (and answers): it has been taken, or refused when the state is
  * not ours, late, another client's or another request's. False: it has none. */
 bool relay_resume(struct relays *s, struct request *r, const struct scope *scope);
-/* This client is gone for good: calls that are parked for it are cancelled, unless it is stateless
+/* This client is gone for good: calls that are parked for it are cancelled, and it is asked nothing
+ * more, unless it is stateless
  * (the peer of such clients is all of them). */
 void relays_left(struct relays *s, const struct peer *p);
+/* A server says that what it had asked for by URL is done: told to the client that it asked. */
+void relays_elicited(struct relays *s, const char *server, struct span params);
 size_t relays_parked(const struct relays *s);

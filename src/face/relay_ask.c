@@ -181,6 +181,8 @@ static void ask_client(struct relay *c, struct link_question *q, enum ask_kind k
         link_refuse(q, RPC_INTERNAL_ERROR, err.msg);
         return;
     }
+    if (kind == ASK_URL)
+        relay_note_url(c, params);
     if (c->where.now == RELAY_RUNNING) {
         sm_move(&c->where, c, RELAY_ASKING);
         relay_pause(c, true);

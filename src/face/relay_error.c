@@ -90,6 +90,8 @@ static bool pass_on(struct relay *c, struct span error)
         snprintf(number, sizeof number, "%d", now);
         parts[1] = span_of(number);
     }
+    if (now == RPC_URL_ELICITATION_REQUIRED)
+        relay_note_urls(c, error);
     request_pass_error(c->request, now, parts, ARRAY_LEN(parts));
     return true;
 }

@@ -63,7 +63,9 @@ struct relay {
 struct relays {
     struct hub *hub;
     struct list relays;
-    struct map parked; /* ticket -> struct relay */
+    struct map parked;   /* ticket -> struct relay */
+    struct list elicits; /* URLs that clients were asked to open */
+    struct map by_elicit;
     uint8_t key[STATE_KEY_BYTES];
 };
 
@@ -97,6 +99,14 @@ void ask_free(struct ask *a);
 void asks_drop(struct relay *c);
 /* call_spec.question */
 void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
+
+/* relay_elicit.c */
+/* Its client is about to be asked to open a URL. */
+void relay_note_url(struct relay *c, struct span params);
+/* The same, by an error that says which ones first. */
+void relay_note_urls(struct relay *c, struct span error);
+/* p NULL: of all clients. */
+void relays_forget_urls(struct relays *s, const struct peer *p);
 
 /* relay_rounds.c */
 /* What a result says it is. Unknown: something else, or said twice. */

@@ -11,6 +11,7 @@ struct link_question {
     struct channel *ch;
     struct client_question *q; /* NULL: the answer goes nowhere */
     struct link_call *call;    /* NULL: of no call */
+    bool stays;                /* the end of the call is not its end */
 };
 
 /* ---- what a caller can be asked ---- */
@@ -153,6 +154,14 @@ static void ask_owner(struct channel *ch, struct client_question *q, struct span
         refuse(q, method, refusal ? refusal : "not implemented");
 }
 
+/* `guessed`: the question may have nothing to do with the call, and outlive it. */
+static void ask_caller(struct link_call *c, struct link_question *mine, bool guessed,
+                       struct span method, struct span params)
+{
+    mine->stays = guessed && span_is(method, "roots/list");
+    c->spec.question(c->spec.ctx, mine, method, params);
+}
+
 void question_route(struct channel *ch, struct client_question *q, uint64_t client_id,
                     struct span method, struct span params)
 {
@@ -170,7 +179,7 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
     else if (!c)
         ask_owner(ch, q, method, params, NULL);
     else if (can_answer(c, method, params))
-        c->spec.question(c->spec.ctx, question_new(ch, q, c), method, params);
+        ask_caller(c, question_new(ch, q, c), client_id == 0, method, params);
     else
         ask_owner(ch, q, method, params,
                   c->spec.question ? "the client that made this call did not declare it"
@@ -209,10 +218,13 @@ void questions_forget(struct link_call *c)
     LIST_FOREACH(pos, safe, &c->questions) {
         struct link_question *mine = CONTAINER_OF(pos, struct link_question, at);
         struct client_question *theirs = mine->q;
+        bool stays = mine->stays && !c->ch->leaving;
 
         list_remove(pos);
         free(mine);
-        if (theirs)
+        if (theirs && stays)
+            question_route(c->ch, theirs, 0, SPAN("roots/list"), SPAN(""));
+        else if (theirs)
             client_refuse(theirs, RPC_INTERNAL_ERROR, "The call of this question has ended");
     }
     c->n_questions = 0;

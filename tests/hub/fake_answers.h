@@ -347,13 +347,28 @@ static inline void fake_watch(void *ctx, struct span uri, bool on)
         f->unwatched++;
 }
 
-static inline void fake_notified(void *ctx, struct peer *p, const struct rpc *message)
+static inline void fake_heard_roots(struct peer *p, void *ctx, struct span result,
+                                    const struct pb_error *err)
 {
     struct fake_server *f = ctx;
 
     (void)p;
-    if (span_is(message->method, "notifications/roots/list_changed"))
-        f->roots_changed++;
+    f->n_roots++;
+    if (err)
+        snprintf(f->roots, sizeof f->roots, "%d %s", err->sys, err->msg);
+    else
+        snprintf(f->roots, sizeof f->roots, "%.*s", SPAN_ARG(result));
+}
+
+static inline void fake_notified(void *ctx, struct peer *p, const struct rpc *message)
+{
+    struct fake_server *f = ctx;
+    bool changed = span_is(message->method, "notifications/roots/list_changed");
+
+    f->roots_changed += changed;
+    if (f->asks_roots && (changed || span_is(message->method, "notifications/initialized")))
+        CHECK_INT(peer_question(p, "roots/list", SPAN(""), MCP_ASK_MS, fake_heard_roots, f, NULL),
+                  0);
 }
 
 static inline struct span fake_tool_schema(void *ctx, struct span tool)

@@ -76,10 +76,13 @@ struct fake_server {
     struct fake_item resources[FAKE_ITEMS_MAX], templates[FAKE_ITEMS_MAX], prompts[FAKE_ITEMS_MAX];
     size_t n_tools, n_resources, n_templates, n_prompts;
     bool fail_list[LIST_KINDS], hang_list[LIST_KINDS], no_logging;
+    bool asks_roots; /* after the handshake and when they have changed */
 
     /* What happened. */
     size_t connects, closes, calls, cancellations, lists[LIST_KINDS];
     size_t watched, unwatched, roots_changed;
+    size_t n_roots;
+    char roots[1024];       /* the newest answer to it */
     char last_args[1024];   /* of the newest tools/call */
     char last_caller[128];  /* of the newest connect */
     char last_answer[1024]; /* to the newest question */

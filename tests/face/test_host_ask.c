@@ -1,0 +1,214 @@
+/* What servers ask when nobody calls: the roots of the one client that has some. */
+#include "ask_kit.h"
+
+#define NO_ROOTS   "{\"roots\":[]}"
+#define ROOTS(uri) "{\"roots\":[{\"uri\":\"file:///" uri "\",\"x\":1.0}]}"
+
+/* A legacy server that asks for roots. */
+static struct fake_server *curious(struct hub_rig *rig, const char *name)
+{
+    struct fake_server *f = rig_server(rig, name);
+
+    f->era = PB_ERA_LEGACY;
+    f->asks_roots = true;
+    fake_tool(f, "echo", FAKE_ECHO);
+    return f;
+}
+
+TEST(a_server_learns_the_roots_of_the_client_that_has_some)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+    struct face_client plain, modern;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    CHECK_INT(f->n_roots, 1);
+    CHECK_STR(f->roots, NO_ROOTS); /* nobody was there */
+    face_open(&rig, &plain, NULL, PB_ERA_LEGACY);
+    face_open(&rig, &modern, NULL, PB_ERA_MODERN);
+    CHECK_INT(f->n_roots, 1);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    CHECK_INT(f->roots_changed, 1);
+    CHECK_INT(f->n_roots, 2);
+    CHECK_STR(f->roots, ROOTS("a"));
+    CHECK_STR(a.method, "roots/list");
+
+    a.answer = ROOTS("b");
+    CHECK_INT(client_notify(a.c.client, "notifications/roots/list_changed", SPAN(""), NULL), 0);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(f->n_roots, 3);
+    CHECK_STR(f->roots, ROOTS("b"));
+
+    face_close(&a.c);
+    CHECK_INT(f->n_roots, 4);
+    CHECK_STR(f->roots, NO_ROOTS);
+    face_close(&plain);
+    face_close(&modern);
+    CHECK_INT(f->n_roots, 4);
+    rig_done(&rig);
+}
+
+TEST(a_server_that_comes_later_asks_the_client_that_is_there)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    CHECK_INT(f->n_roots, 1);
+    CHECK_STR(f->roots, ROOTS("a"));
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(of_two_clients_with_roots_neither_is_asked)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a, b, c;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    asked_open(&rig, &b, NULL, ROOTS("b"));
+    CHECK_INT(f->n_roots, 3);
+    CHECK_STR(f->roots, NO_ROOTS);
+    asked_open(&rig, &c, NULL, ROOTS("c"));
+    CHECK_INT(f->n_roots, 3); /* it makes no difference, so nobody is told */
+    CHECK_INT(b.n_asked, 0);
+    CHECK_INT(c.n_asked, 0);
+    face_close(&c.c);
+    CHECK_INT(f->n_roots, 3);
+    face_close(&a.c);
+    CHECK_INT(f->n_roots, 4);
+    CHECK_STR(f->roots, ROOTS("b"));
+    face_close(&b.c);
+    CHECK_STR(f->roots, NO_ROOTS);
+    rig_done(&rig);
+}
+
+TEST(a_client_is_asked_by_servers_that_it_sees)
+{
+    struct hub_rig rig;
+    struct fake_server *alpha, *beta;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    alpha = curious(&rig, "alpha");
+    beta = curious(&rig, "beta");
+    rig_start(&rig);
+    asked_open(&rig, &a, &(struct host_scope){ .server = "beta" }, ROOTS("b"));
+    CHECK_INT(alpha->n_roots, 1);
+    CHECK_STR(alpha->roots, NO_ROOTS);
+    CHECK_INT(beta->n_roots, 2);
+    CHECK_STR(beta->roots, ROOTS("b"));
+    hub_roots_changed(rig.hub);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(alpha->n_roots, 2);
+    CHECK_STR(alpha->roots, NO_ROOTS);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(a_server_always_gets_a_list_whatever_the_client_does)
+{
+    static const char *const answers[] = { "", "{}", "{\"roots\":null}", "[]", "7" };
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        f->roots[0] = '\0';
+        asked_open(&rig, &a, NULL, answers[i]);
+        CHECK_INT(a.n_asked, 1);
+        CHECK_STR(f->roots, NO_ROOTS);
+        face_close(&a.c);
+    }
+    rig_done(&rig);
+}
+
+TEST(a_client_that_does_not_say_its_roots_is_not_waited_for_long)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, NULL);
+    CHECK_INT(f->n_roots, 1);
+    loop_advance(rig.fakes.loop, HOST_ROOTS_MS - 1);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(f->n_roots, 1);
+    loop_advance(rig.fakes.loop, 1);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(f->n_roots, 2);
+    CHECK_STR(f->roots, NO_ROOTS);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(whoever_leaves_while_roots_are_asked_for_hurts_nobody)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+    struct pb_error err;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, NULL);
+    face_close(&a.c); /* the client: the server has its answer at once, and again when told */
+    CHECK_INT(f->n_roots, 3);
+    CHECK_STR(f->roots, NO_ROOTS);
+
+    asked_open(&rig, &a, NULL, NULL);
+    CHECK_INT(a.n_asked, 1);
+    CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0); /* the server: the answer goes nowhere */
+    fakes_settle(&rig.fakes);
+    client_answer(a.kept[0], SPAN(ROOTS("a")));
+    fakes_settle(&rig.fakes);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(an_instance_of_its_own_gets_the_roots_of_its_client)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a, b;
+    struct face_client plain;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    asked_open(&rig, &b, NULL, ROOTS("b"));
+    face_open(&rig, &plain, NULL, PB_ERA_LEGACY);
+    CHECK_STR(face_call(&a.c, "alpha__echo", "{}"), "{}");
+    fakes_settle(&rig.fakes);
+    CHECK_STR(f->roots, ROOTS("a"));
+    CHECK_STR(face_call(&b.c, "alpha__echo", "{}"), "{}");
+    fakes_settle(&rig.fakes);
+    CHECK_STR(f->roots, ROOTS("b"));
+    CHECK_STR(face_call(&plain, "alpha__echo", "{}"), "{}");
+    fakes_settle(&rig.fakes);
+    CHECK_STR(f->roots, NO_ROOTS);
+    face_close(&plain);
+    face_close(&b.c);
+    face_close(&a.c);
+    rig_done(&rig);
+}
