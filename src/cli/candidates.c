@@ -11,11 +11,22 @@ struct completing {
     struct config *conf; /* NULL: not read yet, or broken */
 };
 
+/* It is put on the command line as it is: a server must not have words there that the shell would
+ * do something with. */
+static bool is_plain(const char *value)
+{
+    for (const char *p = value; *p; p++)
+        if (!((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z') && !(*p >= '0' && *p <= '9') &&
+            !strchr("-_./:=@%+,", *p))
+            return false;
+    return true;
+}
+
 static void print_one(const struct completing *c, const char *value, const char *about)
 {
     AUTO_FREE char *text = mem_dup(about ? about : "");
 
-    if (strncmp(value, c->word, strlen(c->word)) != 0)
+    if (strncmp(value, c->word, strlen(c->word)) != 0 || !is_plain(value))
         return;
     text[strcspn(text, "\n")] = '\0';
     text_make_printable(text);

@@ -1,4 +1,5 @@
 #include "home.h"
+#include "token.h"
 
 static const char project_file[] = ".mcp.json";
 
@@ -29,7 +30,9 @@ char *home_file(const struct cli *cli)
 static int load(struct config **out, const char *file, bool clients, struct pb_error *err)
 {
     const char *files[] = { file, NULL };
-    struct config_request r = { .clients = clients, .files = file ? files : NULL };
+    struct config_request r = { .clients = clients,
+                                .files = file ? files : NULL,
+                                .env = token_env };
 
     return config_load(out, &r, err);
 }

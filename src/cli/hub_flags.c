@@ -1,4 +1,5 @@
 #include "hub_flags.h"
+#include "token.h"
 
 enum { CLI_CONNECT_MS = 30000 };
 
@@ -9,6 +10,7 @@ struct config_request cli_config_request(const struct cli *cli)
         .clients = cli_option(cli, "mcp-clients") != NULL,
         .clients_file = cli_option(cli, "mcp-clients-config"),
         .inlines = cli_option_list(cli, "mcp-client"),
+        .env = token_env,
     };
 }
 

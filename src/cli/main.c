@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "face/face.h"
+#include "token.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -55,7 +56,10 @@ const struct exit_text cli_exits[] = {
 
 int cli_fail(const struct pb_error *err)
 {
-    fprintf(stderr, "patchbay: %s\n", err->msg);
+    struct pb_error shown = *err;
+
+    text_make_printable(shown.msg); /* it may quote a server */
+    fprintf(stderr, "patchbay: %s\n", shown.msg);
     switch (err->code) {
     case PB_E_AUTH:
         return CLI_AUTH;
@@ -287,6 +291,7 @@ int main(int argc, char **argv)
     struct cli cli = { .verb = cli_find(name) };
     int status;
 
+    token_hide();
     if (!cli.verb)
         return unknown_verb(name);
     cli.args = arena_alloc(&cli.arena, ((size_t)argc + 1) * sizeof *cli.args);

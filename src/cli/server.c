@@ -5,9 +5,12 @@ bool cli_has_server(const struct cli *cli) { return cli->command || cli_option(c
 
 static void say_stderr(void *ctx, enum pb_log_level level, const char *line)
 {
+    AUTO_FREE char *text = mem_dup(line);
+
     (void)ctx;
     (void)level;
-    fprintf(stderr, "| %s\n", line);
+    text_make_printable(text);
+    fprintf(stderr, "| %s\n", text);
 }
 
 static void say_challenge(void *ctx, int status, const char *challenge)

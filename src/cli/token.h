@@ -1,0 +1,15 @@
+/* token.h - what HTTP clients of the daemon must send: where it comes from, and who must not see
+ * it. */
+#pragma once
+#include "hub_flags.h"
+
+/* First of all: takes PATCHBAY_TOKEN out of the environment, so that neither a server nor anybody
+ * who looks at our process sees it. What a config says about ${PATCHBAY_TOKEN} is still filled in:
+ * this is the config_request.env for that. */
+void token_hide(void);
+const char *token_env(void *ctx, const char *name);
+
+/* --token, PATCHBAY_TOKEN, the file "token" of the home directory, or a new one that is kept there.
+ * *from: which it was. */
+MUST_CHECK int token_find(const struct cli *cli, struct buf *out, struct buf *from,
+                          struct pb_error *err);
