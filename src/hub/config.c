@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* ---- Life ---------------------------------------------------------------------------------- */
 
@@ -362,7 +363,29 @@ int config_parse(struct config *c, const char *path, struct span text,
 
 /* ---- All of them --------------------------------------------------------------------------- */
 
-static int read_file(const char *path, struct buf *out, struct pb_error *err)
+/* Whoever can write it has commands run in our name. */
+static void check_owner(struct config *c, int fd, const char *path)
+{
+    AUTO_BUF struct buf text = { 0 };
+    char shown[SHOWN_MAX + 1];
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return;
+    show_tail(shown, path);
+    if (st.st_uid != geteuid() && st.st_uid != 0)
+        buf_printf(&text, "%s: this file is another user's, who can have any program run here",
+                   shown);
+    else if ((st.st_mode & 002) || ((st.st_mode & 020) && st.st_gid != getegid()))
+        buf_printf(&text,
+                   "%s: others can write this file, and so have any program run here: "
+                   "chmod go-w it",
+                   shown);
+    if (text.n)
+        config_warn(c, buf_cstr(&text));
+}
+
+static int read_file(struct config *c, const char *path, struct buf *out, struct pb_error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
     char shown[SHOWN_MAX + 1];
@@ -373,6 +396,7 @@ static int read_file(const char *path, struct buf *out, struct pb_error *err)
         return fail(err, PB_E_NOT_FOUND, "%s: there is no such config file", shown);
     if (fd < 0)
         return fail_sys(err, errno, "%s: cannot open this config file", shown);
+    check_owner(c, fd, path);
     do {
         n = read(fd, buf_reserve(out, STREAM_READ_BYTES), STREAM_READ_BYTES);
         if (n < 0 && errno != EINTR)
@@ -389,7 +413,7 @@ static int load_file(struct config *c, const char *path, bool must_exist,
 {
     AUTO_BUF struct buf text = { 0 };
     struct pb_error why = { 0 };
-    int rc = read_file(path, &text, &why);
+    int rc = read_file(c, path, &text, &why);
 
     if (rc == -PB_E_NOT_FOUND && !must_exist) {
         add_file(c, path)->missing = true;

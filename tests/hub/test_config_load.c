@@ -210,3 +210,38 @@ TEST(ten_thousand_servers_are_read_in_order_and_one_more_is_not)
     CHECK_INT(kit_try(&more, buf_cstr(&text), NULL, &err), -PB_E_LIMIT);
     CHECK_HAS(err.msg, "f.json:10001: mcpServers.more: there are too many servers");
 }
+
+/* It names programs that are run: whoever can write it can have anything run. */
+TEST(a_file_that_others_can_write_is_warned_about)
+{
+    static const struct {
+        mode_t mode;
+        bool warned;
+    } cases[] = {
+        { 0600, false }, { 0644, false }, { 0660, false }, { 0602, true }, { 0666, true }
+    };
+    KIT_DIR(dir);
+    AUTO_ARENA struct arena a = { 0 };
+    const char *files[] = { kit_write(&a, &dir, "c.json", stdio_a), NULL };
+    struct config_request r = { .home = dir.path, .files = files };
+
+    CHECK_INT(chown(files[0], geteuid(), getegid()), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(config) struct config *c = NULL;
+
+        CHECK_INT(chmod(files[0], cases[i].mode), 0);
+        CHECK_INT(config_load(&c, &r, NULL), 0);
+        CHECK_INT(c->n_warnings, cases[i].warned);
+        if (cases[i].warned)
+            CHECK_HAS(c->warnings[0], "/c.json: others can write this file");
+    }
+    if (geteuid() == 0) { /* only root can give a file away */
+        AUTO(config) struct config *c = NULL;
+
+        CHECK_INT(chmod(files[0], 0600), 0);
+        CHECK_INT(chown(files[0], 65534, 65534), 0);
+        CHECK_INT(config_load(&c, &r, NULL), 0);
+        CHECK_INT(c->n_warnings, 1);
+        CHECK_HAS(c->warnings[0], "/c.json: this file is another user's");
+    }
+}
