@@ -16,4 +16,5 @@
 #include "mem.h"
 #include "sm.h"
 #include "span.h"
+#include "table.h"
 #include "utf8.h"

@@ -11,37 +11,16 @@ void buf_done(struct buf *b)
     *b = (struct buf){ 0 };
 }
 
-char *buf_reserve(struct buf *b, size_t more)
+char *buf_grow(struct buf *b, size_t more)
 {
     size_t need = b->n + more;
+    size_t cap = b->cap ? b->cap : BUF_MIN;
 
-    if (need > b->cap || !b->p) {
-        size_t cap = b->cap ? b->cap : BUF_MIN;
-
-        while (cap < need)
-            cap += cap / 2 + BUF_MIN;
-        b->p = mem_resize(b->p, cap);
-        b->cap = cap;
-    }
+    while (cap < need)
+        cap += cap / 2 + BUF_MIN;
+    b->p = mem_resize(b->p, cap);
+    b->cap = cap;
     return b->p + b->n;
-}
-
-void buf_add(struct buf *b, const void *p, size_t n)
-{
-    if (!n)
-        return;
-    memcpy(buf_reserve(b, n), p, n);
-    b->n += n;
-}
-
-void buf_add_span(struct buf *b, struct span s) { buf_add(b, s.p, s.n); }
-
-void buf_str(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
-
-void buf_byte(struct buf *b, char c)
-{
-    *buf_reserve(b, 1) = c;
-    b->n++;
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)
@@ -63,6 +42,17 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         room = (size_t)n + 1;
     }
     b->n += (size_t)n;
+}
+
+void buf_uint(struct buf *b, uint64_t v)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + v % 10);
+    while (v /= 10);
+    buf_add(b, digits + at, sizeof digits - at);
 }
 
 void buf_consume(struct buf *b, size_t n)

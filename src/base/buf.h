@@ -12,13 +12,11 @@ struct buf {
 #define AUTO_BUF __attribute__((cleanup(buf_done)))
 
 void buf_done(struct buf *b);
-/* Room for `more` bytes behind n; returns where they start. */
-char *buf_reserve(struct buf *b, size_t more);
-void buf_add(struct buf *b, const void *p, size_t n);
-void buf_add_span(struct buf *b, struct span s);
-void buf_str(struct buf *b, const char *s);
-void buf_byte(struct buf *b, char c);
+/* buf_reserve() when there is no room yet. */
+char *buf_grow(struct buf *b, size_t more);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+/* A number in decimal digits: a small part of what buf_printf() costs. */
+void buf_uint(struct buf *b, uint64_t v);
 /* Drops the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
 /* Gives memory back when the buffer is empty and larger than `keep`. */
@@ -27,5 +25,31 @@ void buf_shrink(struct buf *b, size_t keep);
 const char *buf_cstr(struct buf *b);
 /* Terminates, hands the bytes to the caller, and leaves b empty. */
 char *buf_take(struct buf *b);
+
+/* Room for `more` bytes behind n; returns where they start. */
+static inline char *buf_reserve(struct buf *b, size_t more)
+{
+    return b->p && more <= b->cap - b->n ? b->p + b->n : buf_grow(b, more);
+}
+
+/* Inline, as are those below: a message is put together from many short parts, and of a literal
+ * the length is known when it is compiled. */
+static inline void buf_add(struct buf *b, const void *p, size_t n)
+{
+    if (!n)
+        return;
+    memcpy(buf_reserve(b, n), p, n);
+    b->n += n;
+}
+
+static inline void buf_add_span(struct buf *b, struct span s) { buf_add(b, s.p, s.n); }
+
+static inline void buf_str(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
+
+static inline void buf_byte(struct buf *b, char c)
+{
+    *buf_reserve(b, 1) = c;
+    b->n++;
+}
 
 static inline struct span buf_span(const struct buf *b) { return (struct span){ b->p, b->n }; }

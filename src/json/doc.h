@@ -72,8 +72,14 @@ struct span json_text(struct json v);
 
 /* Children of a taped container; JSON_NONE when there is none or v is no such container. Of
  * members with the same key the first is found. */
-struct json json_get(struct json object, const char *key);
 struct json json_get_span(struct json object, struct span key);
+/* Several at once, in one walk: out[i] is the value of keys[i]. */
+void json_get_all(struct json object, const struct span *keys, size_t n, struct json *out);
+/* Inline: the length of a literal is known when it is compiled. */
+static inline struct json json_get(struct json object, const char *key)
+{
+    return json_get_span(object, span_of(key));
+}
 struct json json_item(struct json array, size_t i);
 /* Elements of an array, members of an object; 0 for the rest. */
 size_t json_len(struct json v);
@@ -83,7 +89,11 @@ struct json json_next(struct json child);
  * quotes. json_key_str() decodes it. */
 struct span json_key(struct json member);
 struct span json_key_str(struct json member, struct arena *arena);
-bool json_key_is(struct json member, const char *key);
+bool json_key_is_span(struct json member, struct span key);
+static inline bool json_key_is(struct json member, const char *key)
+{
+    return json_key_is_span(member, span_of(key));
+}
 
 #define JSON_FOREACH(v, container) \
     for (struct json v = json_first(container); json_type(v) != JSON_NONE; (v) = json_next(v))
@@ -94,7 +104,11 @@ struct span json_str(struct json string, struct arena *arena);
 /* The same, terminated, in the arena; NULL for anything but a string or if it holds a NUL. */
 char *json_cstr(struct json string, struct arena *arena);
 /* Is it this string, after unescaping? */
-bool json_str_is(struct json v, const char *s);
+bool json_str_is_span(struct json v, struct span s);
+static inline bool json_str_is(struct json v, const char *s)
+{
+    return json_str_is_span(v, span_of(s));
+}
 bool json_bool(struct json v, bool fallback);
 
 /* Whole numbers exactly, or failure; 3.0 and 3e2 are whole. Never rounds. */

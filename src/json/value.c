@@ -133,19 +133,52 @@ static struct span string_text(const struct json_doc *doc, const struct json_nod
     return buf_span(&b);
 }
 
+/* Straight over the tape: this is done several times for each message. */
 struct json json_get_span(struct json object, struct span key)
 {
-    if (!json_is(object, JSON_OBJECT))
+    const struct json_node *nodes, *k;
+    uint32_t at;
+
+    if (!json_is(object, JSON_OBJECT) || !child_count(object))
         return nothing;
-    JSON_FOREACH(v, object)
-        if (string_is(v.doc, node_of(v) - 1, key))
-            return v;
-    return nothing;
+    nodes = object.doc->nodes;
+    for (at = object.at + 1;; at = nodes[at + 1].next) {
+        k = &nodes[at];
+        if ((k->end - k->start - 2 == key.n || k->info & NODE_ESCAPED) &&
+            string_is(object.doc, k, key))
+            return (struct json){ object.doc, at + 1 };
+        if (nodes[at + 1].info & NODE_LAST)
+            return nothing;
+    }
 }
 
-struct json json_get(struct json object, const char *key)
+void json_get_all(struct json object, const struct span *keys, size_t n, struct json *out)
 {
-    return json_get_span(object, span_of(key));
+    const struct json_node *nodes;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = nothing;
+    if (!json_is(object, JSON_OBJECT) || !child_count(object))
+        return;
+    nodes = object.doc->nodes;
+    for (uint32_t at = object.at + 1;; at = nodes[at + 1].next) {
+        const struct json_node *k = &nodes[at];
+        const char *inside = object.doc->text.p + k->start + 1;
+
+        for (size_t i = 0; i < n; i++) {
+            bool same = k->info & NODE_ESCAPED
+                            ? string_is(object.doc, k, keys[i])
+                            : k->end - k->start - 2 == keys[i].n && *inside == *keys[i].p &&
+                                  memcmp(inside, keys[i].p, keys[i].n) == 0;
+
+            if (same && !out[i].doc)
+                out[i] = (struct json){ object.doc, at + 1 };
+            if (same)
+                break;
+        }
+        if (nodes[at + 1].info & NODE_LAST)
+            return;
+    }
 }
 
 struct span json_key(struct json member)
@@ -162,11 +195,11 @@ struct span json_key_str(struct json member, struct arena *arena)
     return n ? string_text(member.doc, n, arena) : (struct span){ 0 };
 }
 
-bool json_key_is(struct json member, const char *key)
+bool json_key_is_span(struct json member, struct span key)
 {
     const struct json_node *n = key_node(member);
 
-    return n && string_is(member.doc, n, span_of(key));
+    return n && string_is(member.doc, n, key);
 }
 
 struct span json_str(struct json string, struct arena *arena)
@@ -185,9 +218,9 @@ char *json_cstr(struct json string, struct arena *arena)
     return arena_dup(arena, s);
 }
 
-bool json_str_is(struct json v, const char *s)
+bool json_str_is_span(struct json v, struct span s)
 {
-    return json_is(v, JSON_STRING) && string_is(v.doc, node_of(v), span_of(s));
+    return json_is(v, JSON_STRING) && string_is(v.doc, node_of(v), s);
 }
 
 bool json_bool(struct json v, bool fallback)

@@ -147,13 +147,15 @@ void json_put_fmt(struct json_out *o, const char *key, const char *fmt, ...)
 void json_put_int(struct json_out *o, const char *key, int64_t v)
 {
     before(o, key);
-    buf_printf(o->b, "%" PRId64, v);
+    if (v < 0)
+        buf_byte(o->b, '-');
+    buf_uint(o->b, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 void json_put_uint(struct json_out *o, const char *key, uint64_t v)
 {
     before(o, key);
-    buf_printf(o->b, "%" PRIu64, v);
+    buf_uint(o->b, v);
 }
 
 void json_put_double(struct json_out *o, const char *key, double v)

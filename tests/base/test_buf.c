@@ -131,3 +131,23 @@ TEST(blobs_are_shared_and_freed_with_the_last_reference)
     CHECK_INT(blob_span(empty).n, 0);
     blob_unref(NULL);
 }
+
+TEST(numbers_are_written_in_decimal)
+{
+    static const struct {
+        uint64_t v;
+        const char *want;
+    } cases[] = {
+        { 0, "0" },
+        { 9, "9" },
+        { 10, "10" },
+        { UINT64_MAX, "18446744073709551615" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf b = { 0 };
+
+        buf_uint(&b, cases[i].v);
+        CHECK_STR(buf_cstr(&b), cases[i].want);
+    }
+}
