@@ -134,6 +134,7 @@ enum {
     MCP_CLIENT_QUEUE_BYTES = 67108864, /* waiting for a server that does not read */
     MCP_CLIENT_ROUNDS_MAX = 10,        /* input_required answers to one request */
     MCP_ROUND_PAUSE_MS = 250,          /* before a round that has nothing to answer */
+    MCP_OUT_KEEP = 4096,               /* memory of a sent message, kept for the next */
 
     /* hub */
     HUB_NAME_MAX = 64,             /* a server's name */

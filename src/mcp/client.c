@@ -25,8 +25,9 @@ static void client_free(void *ctx)
     client_questions_free(c);
     client_listen_free(c);
     client_tools_free(c);
-    map_done(&c->calls);
-    map_done(&c->on_wire);
+    table_done(&c->by_id);
+    table_done(&c->on_wire);
+    buf_done(&c->out);
     json_doc_done(&c->doc);
     buf_done(&c->server_info);
     buf_done(&c->server_caps);
@@ -300,6 +301,7 @@ int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wi
     c->sm = (struct sm){ states, CL_OPENING };
     c->events = *events;
     c->ctx = ctx;
+    list_init(&c->calls);
     list_init(&c->questions);
     copy_options(c, opts);
     c->caps = write_caps(&c->opts, false);
@@ -351,7 +353,7 @@ pid_t client_pid(const struct client *c)
     return c->wire && c->wire->ops->pid ? c->wire->ops->pid(c->wire) : 0;
 }
 
-size_t client_in_flight(const struct client *c) { return c->calls.n; }
+size_t client_in_flight(const struct client *c) { return c->by_id.n; }
 
 void client_last_words(const struct client *c, struct buf *out)
 {

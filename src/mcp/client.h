@@ -25,10 +25,16 @@ struct client_reply {
  * client_cancel() and client_close(). */
 typedef void client_reply_fn(void *ctx, const struct client_reply *reply);
 
+/* The caller keeps the time itself, and cancels. */
+#define CLIENT_NO_LIMIT UINT64_MAX
+
 struct client_request_spec {
     const char *method;
-    struct span params;  /* a JSON object's text without protocol _meta, or empty */
-    uint64_t timeout_ms; /* 0: the client's */
+    struct span params; /* a JSON object's text without protocol _meta, or empty */
+    /* The caller knows that params is an object, from brace to brace, with no key twice and none of
+     * "_meta", "requestState" and "inputResponses": it is sent without being read again. */
+    bool plain;
+    uint64_t timeout_ms; /* 0: the client's; or CLIENT_NO_LIMIT */
     bool wants_progress;
     void (*progress)(void *ctx, struct span params); /* raw params of notifications/progress */
     void (*log)(void *ctx, struct span params);      /* modern: messages on this request's stream */

@@ -4,12 +4,12 @@
 
 struct client_call *client_call_find(struct client *c, uint64_t id)
 {
-    return map_get(&c->calls, map_u64(&id));
+    return table_get(&c->by_id, id);
 }
 
 struct client_call *client_call_on_wire(struct client *c, uint64_t wire_id)
 {
-    return wire_id ? map_get(&c->on_wire, map_u64(&wire_id)) : NULL;
+    return table_get(&c->on_wire, wire_id);
 }
 
 void client_call_unwire(struct client_call *call, enum wire_drop why)
@@ -20,7 +20,7 @@ void client_call_unwire(struct client_call *call, enum wire_drop why)
     if (!id)
         return;
     call->wire_id = 0;
-    map_del(&c->on_wire, map_u64(&id));
+    table_del(&c->on_wire, id);
     if (c->wire && c->wire->ops->drop)
         c->wire->ops->drop(c->wire, id, why);
 }
@@ -33,8 +33,6 @@ static void call_free(struct client_call *call)
         blob_unref(call->params);
     if (call->refused)
         blob_unref(call->refused);
-    free(call->method);
-    free(call->caps);
     free(call);
 }
 
@@ -46,7 +44,8 @@ void client_call_finish(struct client_call *call, const struct client_reply *rep
 
     client_call_unwire(call, WIRE_ABANDONED);
     client_questions_forget(c, call);
-    map_del(&c->calls, map_u64(&call->id));
+    table_del(&c->by_id, call->id);
+    list_remove(&call->at);
     call_free(call);
     if (fn)
         fn(ctx, reply);
@@ -63,12 +62,8 @@ void client_call_fail(struct client_call *call, const struct pb_error *err, int 
 void client_calls_fail_all(struct client *c, const struct pb_error *err)
 {
     /* A reply may add or end others, so that each step looks anew. New ones are refused by now. */
-    while (c->calls.n) {
-        size_t at = 0;
-        struct map_slot *slot = map_next(&c->calls, &at);
-
-        client_call_fail(slot->value, err, 0);
-    }
+    while (!list_empty(&c->calls))
+        client_call_fail(CONTAINER_OF(c->calls.next, struct client_call, at), err, 0);
 }
 
 /* ---- time ---- */
@@ -76,6 +71,13 @@ void client_calls_fail_all(struct client *c, const struct pb_error *err)
 static uint64_t spent(const struct client_call *call)
 {
     return loop_now(call->c->loop) - call->started;
+}
+
+/* Its time begins, or begins anew. */
+static void start_clock(struct client_call *call, uint64_t ms)
+{
+    if (call->timeout_ms != CLIENT_NO_LIMIT && !call->endless)
+        timer_start(&call->timer, ms);
 }
 
 /* Up to the timeout from now, but not past what all extensions together may give. */
@@ -89,8 +91,8 @@ static uint64_t time_left(const struct client_call *call)
 
 void client_call_extend(struct client_call *call)
 {
-    if (!call->endless && call->state == CALL_SENT)
-        timer_start(&call->timer, time_left(call));
+    if (call->state == CALL_SENT)
+        start_clock(call, time_left(call));
 }
 
 /* Over modern HTTP the closed stream is the cancellation; the handshake has none. */
@@ -136,33 +138,45 @@ static void on_timer(void *ctx)
 
 /* ---- sending ---- */
 
+/* The memory of a small message serves the next one. */
+static void keep_buffer(struct client *c, struct buf *text)
+{
+    if (c->out.p || text->cap > MCP_OUT_KEEP)
+        return;
+    text->n = 0;
+    c->out = *text;
+    *text = (struct buf){ 0 };
+}
+
 int client_call_send(struct client_call *call, struct pb_error *err)
 {
     struct client *c = call->c;
     AUTO_HEADERS struct header_list headers = { 0 };
     AUTO_BUF struct buf text = { 0 };
     struct wire_out out = { .method = call->method, .request = true };
-    int rc;
+    int rc = 0;
 
     if (!c->wire)
         return fail(err, PB_E_CLOSED, "%s: there is no connection", call->method);
     client_call_unwire(call, WIRE_ABANDONED);
     call->wire_id = ++c->next_id;
     call->state = CALL_SENT;
-    map_put(&c->on_wire, map_u64(&call->wire_id), call);
+    table_put(&c->on_wire, call->wire_id, call);
+    text = c->out; /* taken out: what runs below may send something else */
+    c->out = (struct buf){ 0 };
     client_call_compose(&text, call);
     out.id = call->wire_id;
     out.text = buf_span(&text);
     out.modern = client_modern(c);
     if (out.modern && client_over_http(c)) {
         rc = client_tools_headers(call, &headers, err);
-        if (rc < 0)
-            return rc;
         out.headers = headers.lines;
     }
-    rc = c->wire->ops->send(c->wire, &out, err);
-    if (rc == 0 && !call->endless)
-        timer_start(&call->timer, time_left(call));
+    if (rc == 0)
+        rc = c->wire->ops->send(c->wire, &out, err);
+    if (rc == 0)
+        start_clock(call, time_left(call));
+    keep_buffer(c, &text);
     return rc;
 }
 
@@ -177,11 +191,9 @@ void client_call_resend(struct client_call *call)
 void client_calls_resume(struct client *c)
 {
     for (bool found = true; found && client_in(c, CL_READY);) {
-        struct map_slot *slot;
-
         found = false;
-        MAP_FOREACH(slot, &c->calls) {
-            struct client_call *call = slot->value;
+        for (struct list *pos = c->calls.next; pos != &c->calls; pos = pos->next) {
+            struct client_call *call = CONTAINER_OF(pos, struct client_call, at);
 
             if (call->state != CALL_WAITING)
                 continue;
@@ -192,24 +204,40 @@ void client_calls_resume(struct client *c)
     }
 }
 
+/* Rounds, new sessions and refused headers send a request again. */
+static bool may_be_resent(const struct client *c, const struct client_request_spec *spec)
+{
+    return !spec->raw_rounds || !c->wire || c->wire->ops->kind != WIRE_STDIO;
+}
+
+static void keep_params(struct client_call *call)
+{
+    if (!call->params && call->spec.params.n)
+        call->params = blob_new(call->spec.params);
+}
+
 static struct client_call *make_call(struct client *c, const struct client_request_spec *spec,
                                      unsigned flags)
 {
-    struct client_call *call = NEW(struct client_call);
+    size_t method_n = strlen(spec->method) + 1, caps_n = spec->caps ? strlen(spec->caps) + 1 : 0;
+    struct client_call *call = mem_alloc(sizeof *call + method_n + caps_n);
 
+    memset(call, 0, sizeof *call);
     call->c = c;
     call->id = ++c->next_id;
     call->spec = *spec;
-    call->method = mem_dup(spec->method);
-    call->caps = mem_dup_opt(spec->caps);
-    call->spec.method = call->method;
-    call->spec.caps = call->caps;
-    call->params = spec->params.n ? blob_new(spec->params) : NULL;
+    call->method = call->spec.method = memcpy(call->strings, spec->method, method_n);
+    if (caps_n)
+        call->caps = call->spec.caps = memcpy(call->strings + method_n, spec->caps, caps_n);
+    if (may_be_resent(c, spec))
+        keep_params(call);
     call->timeout_ms = spec->timeout_ms ? spec->timeout_ms : c->opts.timeout_ms;
     call->started = loop_now(c->loop);
     call->shaking = flags & CALL_IS_SHAKING;
     call->endless = flags & CALL_IS_ENDLESS;
     timer_init(&call->timer, c->loop, on_timer, call);
+    table_put(&c->by_id, call->id, call);
+    list_append(&c->calls, &call->at);
     return call;
 }
 
@@ -217,22 +245,23 @@ int client_call_new(struct client *c, const struct client_request_spec *spec, un
                     uint64_t *out_id, struct pb_error *err)
 {
     struct client_call *call;
-    int rc = client_call_params_check(spec->params, err);
+    int rc = spec->plain ? 0 : client_call_params_check(spec->params, err);
 
     if (rc < 0)
         return rc;
-    if (c->calls.n >= MCP_CLIENT_CALLS_MAX)
+    if (c->by_id.n >= MCP_CLIENT_CALLS_MAX)
         return fail(err, PB_E_BUSY, "%s: %d requests are waiting for answers already", spec->method,
                     MCP_CLIENT_CALLS_MAX);
     call = make_call(c, spec, flags);
-    map_put(&c->calls, map_u64(&call->id), call);
     if (client_in(c, CL_RESHAKING) && !call->shaking) {
         call->state = CALL_WAITING;
-        timer_start(&call->timer, call->timeout_ms);
+        keep_params(call);
+        start_clock(call, call->timeout_ms);
         rc = 0;
     } else {
         rc = client_call_send(call, err);
     }
+    call->spec.params = (struct span){ 0 };
     if (rc < 0) {
         call->spec.reply = NULL; /* it is told by the return value */
         client_call_finish(call, NULL);
@@ -247,9 +276,9 @@ uint64_t client_call_park(struct client *c, const struct client_request_spec *sp
 {
     struct client_call *call = make_call(c, spec, 0);
 
-    map_put(&c->calls, map_u64(&call->id), call);
+    call->spec.params = (struct span){ 0 };
     call->state = CALL_PARKED;
-    timer_start(&call->timer, call->timeout_ms);
+    start_clock(call, call->timeout_ms);
     return call->id;
 }
 

@@ -30,13 +30,16 @@ enum call_state {
 struct rounds; /* client_rounds.c */
 
 struct client_call {
+    struct list at; /* in client.calls */
     struct client *c;
     uint64_t id;      /* what client_request() gave out */
     uint64_t wire_id; /* of the message in flight: each round and retry has a new one; 0: none */
     enum call_state state;
-    struct client_request_spec spec; /* its strings are copies, below */
-    char *method, *caps;
-    struct blob *params; /* NULL: none */
+    struct client_request_spec spec; /* its strings are copies, behind this struct */
+    const char *method, *caps;
+    /* NULL: none, or they will not be needed after the first sending; until then spec.params are
+     * those of the caller. */
+    struct blob *params;
     struct timer timer;
     uint64_t started, timeout_ms;
     unsigned rounds_done;
@@ -45,6 +48,7 @@ struct client_call {
     bool shaking;         /* part of the handshake: may be sent before the client is ready */
     bool endless;         /* subscriptions/listen */
     bool resent, refreshed;
+    char strings[];
 };
 
 struct opening { /* probe.c, handshake.c */
@@ -97,8 +101,10 @@ struct client {
     struct pb_error why; /* of CL_DEAD */
 
     uint64_t next_id;
-    struct map calls;   /* by id */
-    struct map on_wire; /* by wire_id */
+    struct list calls;    /* in the order in which they were made */
+    struct table by_id;   /* the same */
+    struct table on_wire; /* by wire_id */
+    struct buf out;       /* where messages are put together */
     struct list questions;
     size_t n_questions;
     struct opening opening;

@@ -2,6 +2,9 @@
  * and what the protocol wants to be said beside it. */
 #include "client_impl.h"
 
+/* What goes around the params of most messages: one allocation is enough then. */
+enum { COMPOSE_ROOM = 512 };
+
 int client_call_params_check(struct span params, struct pb_error *err)
 {
     static const struct json_opts opts = { .keep_depth = 1, .unique_depth = 1 };
@@ -51,14 +54,11 @@ static void put_modern_meta(struct json_out *o, const struct client_call *call)
         json_put_str(o, META_LOG_LEVEL, log_level_name(call->spec.log_level));
 }
 
-/* "_meta":{...}; nothing when there is nothing to say. */
 static void write_meta(struct buf *out, const struct client_call *call, struct json given)
 {
     bool modern = client_modern(call->c);
     struct json_out o = json_out(out);
 
-    if (!modern && !call->spec.wants_progress && !json_is(given, JSON_OBJECT))
-        return;
     json_begin_object(&o, NULL);
     JSON_FOREACH(member, given)
         if (!is_ours(member))
@@ -111,40 +111,58 @@ static void put_more(struct buf *out, size_t start, struct span members)
     buf_add_span(out, members);
 }
 
+static struct span given_params(const struct client_call *call)
+{
+    return call->params ? blob_span(call->params) : call->spec.params;
+}
+
+/* "_meta":{...} if there is anything to say in it. */
+static void add_meta(struct buf *out, size_t start, const struct client_call *call,
+                     struct json given)
+{
+    AUTO_BUF struct buf meta = { 0 };
+
+    if (!json_is(given, JSON_OBJECT))
+        given = (struct json){ 0 };
+    if (!client_modern(call->c) && !call->spec.wants_progress && json_is(given, JSON_NONE))
+        return;
+    buf_str(&meta, "\"_meta\":");
+    write_meta(&meta, call, given);
+    put_more(out, start, buf_span(&meta));
+}
+
 static void write_params(struct buf *out, const struct client_call *call)
 {
     static const struct json_opts opts = { .keep_depth = 2 };
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf meta = { 0 }, rounds = { 0 };
-    struct json root = { 0 }, given;
-    size_t start;
+    AUTO_BUF struct buf rounds = { 0 };
+    struct span text = given_params(call);
+    struct json root = { 0 };
+    size_t begin = out->n, start;
 
-    if (call->params && json_parse(&doc, blob_span(call->params), &opts, NULL) == 0)
-        root = json_root(&doc);
-    given = json_get(root, "_meta");
-    if (!json_is(given, JSON_OBJECT))
-        given = (struct json){ 0 };
-    buf_str(&meta, "\"_meta\":");
-    start = meta.n;
-    write_meta(&meta, call, given);
-    if (meta.n == start)
-        meta.n = 0;
-    client_rounds_write(call, &rounds);
-    if (!call->params && !meta.n && !rounds.n)
-        return;
     buf_str(out, ",\"params\":{");
     start = out->n;
-    if (call->params)
+    if (call->spec.plain && text.n)
+        buf_add(out, text.p + 1, text.n - 2);
+    else if (text.n && json_parse(&doc, text, &opts, NULL) == 0)
+        root = json_root(&doc);
+    client_rounds_write(call, &rounds);
+    if (json_is(root, JSON_OBJECT))
         put_given(out, root, rounds.n > 0);
     put_more(out, start, buf_span(&rounds));
-    put_more(out, start, buf_span(&meta));
-    buf_byte(out, '}');
+    add_meta(out, start, call, json_get(root, "_meta"));
+    if (out->n == start && !text.n)
+        out->n = begin;
+    else
+        buf_byte(out, '}');
 }
 
 void client_call_compose(struct buf *out, const struct client_call *call)
 {
-    buf_printf(out,
-               "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":", (unsigned long long)call->wire_id);
+    buf_reserve(out, given_params(call).n + COMPOSE_ROOM);
+    buf_str(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    buf_uint(out, call->wire_id);
+    buf_str(out, ",\"method\":");
     json_quote(out, span_of(call->method));
     write_params(out, call);
     buf_byte(out, '}');

@@ -137,12 +137,11 @@ static bool id_of(struct span text, uint64_t *out)
  * came on, or the only one there is. */
 static uint64_t guess_id(struct client *c, uint64_t about)
 {
-    size_t at = 0;
-    struct map_slot *slot = c->on_wire.n == 1 ? map_next(&c->on_wire, &at) : NULL;
+    const struct client_call *only = c->on_wire.n == 1 ? table_any(&c->on_wire) : NULL;
 
     if (about)
         return about;
-    return slot ? ((struct client_call *)slot->value)->wire_id : 0;
+    return only ? only->wire_id : 0;
 }
 
 static void receive_answer(struct client *c, const struct rpc *rpc, struct blob *bytes,

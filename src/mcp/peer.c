@@ -43,6 +43,7 @@ static void peer_free(void *ctx)
     map_done(&p->subscriptions);
     arena_done(&p->strings);
     free(p->buckets);
+    free(p->by_id);
     free(p);
 }
 
@@ -91,34 +92,6 @@ void peer_dispatch(struct request *r)
     request_fail(r, RPC_METHOD_NOT_FOUND, SPAN(""), "Method not found: %.*s", SPAN_ARG(shown));
 }
 
-/* The same string may be spelled in two ways; numbers only in one. */
-static bool same_id(struct span a, struct json b, struct arena *arena)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-
-    if (span_eq(a, json_text(b)))
-        return true;
-    if (a.p[0] != '"' || !json_is(b, JSON_STRING) ||
-        (!memchr(a.p, '\\', a.n) && !memchr(json_text(b).p, '\\', json_text(b).n)))
-        return false;
-    return json_parse(&doc, a, NULL, NULL) == 0 &&
-           span_eq(json_str(json_root(&doc), arena), json_str(b, arena));
-}
-
-static struct request *find_request(struct peer *p, struct json id, const struct request *but)
-{
-    AUTO_ARENA struct arena arena = { 0 };
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &p->requests) {
-        struct request *r = CONTAINER_OF(pos, struct request, in_peer);
-
-        if (r != but && r->id.n && same_id(r->id, id, &arena))
-            return r;
-    }
-    return NULL;
-}
-
 /* Refuses what may not even be looked at. */
 static bool admit(struct request *r)
 {
@@ -136,14 +109,9 @@ static bool admit(struct request *r)
                      MCP_INFLIGHT_MAX);
         return false;
     }
-    if (p->in_flight > 1 || p->requests.next != p->requests.prev) {
-        struct json id = json_get(json_root(&r->message->doc), "id");
-
-        if (find_request(p, id, r)) {
-            request_fail(r, RPC_INVALID_REQUEST, SPAN(""),
-                         "The id is in use by a request in flight");
-            return false;
-        }
+    if (!ids_add(r)) {
+        request_fail(r, RPC_INVALID_REQUEST, SPAN(""), "The id is in use by a request in flight");
+        return false;
     }
     return true;
 }
@@ -197,7 +165,7 @@ static void cancelled(struct peer *p, struct json params)
     /* Over modern HTTP a client cancels by going away; ids of different clients are the same. */
     if (p->kind == PEER_STATELESS)
         return;
-    r = find_request(p, json_get(params, "requestId"), NULL);
+    r = ids_find(p, json_text(json_get(params, "requestId")));
     if (!r) {
         log_debug("a cancellation of no request in flight was ignored");
         return;

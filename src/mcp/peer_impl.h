@@ -24,7 +24,9 @@ struct peer {
 
     struct list requests;
     size_t in_flight;
-    struct list *buckets; /* requests by exchange, or NULL */
+    struct list *buckets;   /* requests by exchange, or NULL */
+    struct request **by_id; /* NULL until there is one */
+    size_t n_buckets, n_ids;
     struct list questions;
     size_t n_questions;
     uint64_t last_question, stray_answers;
@@ -45,6 +47,14 @@ void modern_request(struct request *r, const struct http_facts *facts);
 bool modern_claimed(const struct message *m);
 /* The provider's turn; "method not found" if it does not want it. */
 void peer_dispatch(struct request *r);
+
+/* peer_ids.c */
+/* `id` as written. NULL: it is not in use. */
+struct request *ids_find(const struct peer *p, struct span id);
+/* False: its id is in use. */
+MUST_CHECK bool ids_add(struct request *r);
+/* Nothing happens if it was not added. */
+void ids_remove(struct request *r);
 
 /* envelope.c */
 void envelope_set_caps(struct envelope *env, struct json caps);

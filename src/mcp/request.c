@@ -86,6 +86,7 @@ static void finish(struct request *r)
 
     r->over = true;
     timer_stop(&r->deadline);
+    ids_remove(r);
     list_remove(&r->in_peer);
     list_remove(&r->in_bucket);
     if (r->listens) {

@@ -46,6 +46,9 @@ struct request {
     uint64_t deadline_ms;
     double progress; /* the last one sent */
     bool progressed, listens, over;
+    bool has_id; /* is found by its id */
+    uint64_t id_hash;
+    struct request *next_of_id;
 };
 
 /* How a result that the provider writes itself begins: "{" for legacy clients; for modern ones

@@ -28,12 +28,22 @@ static void invalid(struct rpc *out, int code, const char *why)
     out->why = why;
 }
 
-static void read_call(struct rpc *out, struct json v, struct json method, struct arena *arena)
-{
-    struct json id = json_get(v, "id");
-    struct json params = json_get(v, "params");
+/* The members of a message. */
+enum {
+    MEMBER_JSONRPC,
+    MEMBER_ID,
+    MEMBER_METHOD,
+    MEMBER_PARAMS,
+    MEMBER_RESULT,
+    MEMBER_ERROR,
+    MEMBERS
+};
 
-    if (!json_is(method, JSON_STRING)) {
+static void read_call(struct rpc *out, const struct json members[MEMBERS], struct arena *arena)
+{
+    struct json id = members[MEMBER_ID], params = members[MEMBER_PARAMS];
+
+    if (!json_is(members[MEMBER_METHOD], JSON_STRING)) {
         invalid(out, RPC_INVALID_REQUEST, "method must be a string");
         return;
     }
@@ -41,7 +51,7 @@ static void read_call(struct rpc *out, struct json v, struct json method, struct
         invalid(out, RPC_INVALID_REQUEST, "id must be a string or an integer");
         return;
     }
-    out->method = json_str(method, arena);
+    out->method = json_str(members[MEMBER_METHOD], arena);
     if (json_is(params, JSON_OBJECT) || json_is(params, JSON_ARRAY)) {
         out->params = params;
     } else if (!json_is(params, JSON_NONE) && !json_is(params, JSON_NULL)) {
@@ -51,10 +61,10 @@ static void read_call(struct rpc *out, struct json v, struct json method, struct
     out->kind = json_is(id, JSON_NONE) ? RPC_NOTIFICATION : RPC_REQUEST;
 }
 
-static void read_answer(struct rpc *out, struct json v)
+static void read_answer(struct rpc *out, const struct json members[MEMBERS])
 {
-    out->result = json_get(v, "result");
-    out->error = json_get(v, "error");
+    out->result = members[MEMBER_RESULT];
+    out->error = members[MEMBER_ERROR];
     if (json_is(out->error, JSON_NULL) && !json_is(out->result, JSON_NONE))
         out->error = (struct json){ 0 }; /* JSON-RPC 1.0 wrote both, and some still do */
     if (json_is(out->result, JSON_NONE) == json_is(out->error, JSON_NONE)) {
@@ -74,7 +84,12 @@ static void read_answer(struct rpc *out, struct json v)
 
 void rpc_read(struct rpc *out, struct json v, struct arena *arena)
 {
-    struct json id, method;
+    static const struct span keys[MEMBERS] = {
+        [MEMBER_JSONRPC] = SPAN_CONST("jsonrpc"), [MEMBER_ID] = SPAN_CONST("id"),
+        [MEMBER_METHOD] = SPAN_CONST("method"),   [MEMBER_PARAMS] = SPAN_CONST("params"),
+        [MEMBER_RESULT] = SPAN_CONST("result"),   [MEMBER_ERROR] = SPAN_CONST("error"),
+    };
+    struct json members[MEMBERS];
 
     *out = (struct rpc){ 0 };
     if (json_is(v, JSON_ARRAY)) {
@@ -85,18 +100,15 @@ void rpc_read(struct rpc *out, struct json v, struct arena *arena)
         invalid(out, RPC_INVALID_REQUEST, "a message must be an object");
         return;
     }
-    id = json_get(v, "id");
-    if (rpc_id_valid(id))
-        out->id = json_text(id);
-    if (!json_str_is(json_get(v, "jsonrpc"), "2.0")) {
+    json_get_all(v, keys, MEMBERS, members);
+    if (rpc_id_valid(members[MEMBER_ID]))
+        out->id = json_text(members[MEMBER_ID]);
+    if (!json_str_is(members[MEMBER_JSONRPC], "2.0"))
         invalid(out, RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
-        return;
-    }
-    method = json_get(v, "method");
-    if (json_is(method, JSON_NONE))
-        read_answer(out, v);
+    else if (json_is(members[MEMBER_METHOD], JSON_NONE))
+        read_answer(out, members);
     else
-        read_call(out, v, method, arena);
+        read_call(out, members, arena);
 }
 
 /* A scan, not a parse: the text is cut off. Depth and strings are followed, so that an "id" inside
