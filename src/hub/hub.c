@@ -139,6 +139,7 @@ static void member_free(struct member *m)
 {
     timer_stop(&m->retry);
     free(m->name);
+    map_done(&m->tools_seen);
     free(m);
 }
 

@@ -98,6 +98,8 @@ static void take_lists(struct member *m, struct json root)
             catalog_set(h->catalog, link_spec(m->link), (enum list_kind)k, json_text(list),
                         &changed, NULL) == 0)
             m->known = true;
+        if (changed && k == LIST_TOOLS)
+            member_note_tools(m);
         if (changed)
             hub_lists_changed(h, m->name, 1U << k);
     }

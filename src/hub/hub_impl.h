@@ -37,6 +37,7 @@ struct member {
     enum pb_era hint;           /* what it spoke last time */
     struct list parked;         /* calls that wait for it */
     struct list waits;          /* hub_when_connected() */
+    struct map tools_seen;      /* hash of a name -> hash of what it was */
 };
 
 struct hub {
@@ -116,6 +117,9 @@ int member_fault(const struct member *m, struct pb_error *err);
 void member_load(struct member *m);
 void member_loaded(struct member *m);
 void member_save(struct member *m);
+
+/* hub_changes.c: its tools in the catalog are new. */
+void member_note_tools(struct member *m);
 
 /* hub_settle.c */
 void member_settle_waits(struct member *m);

@@ -132,6 +132,8 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
                  err.msg);
     m->known = true;
     if (changed) {
+        if (kind == LIST_TOOLS)
+            member_note_tools(m);
         m->cache_dirty = true;
         hub_lists_changed(m->hub, m->name, 1U << kind);
         member_touch(m);

@@ -1,0 +1,37 @@
+/* hub_changes.c - a tool that is not what it was: a server may show one thing while it is looked at
+ * and another later. What each tool was is remembered for as long as the server is here, through
+ * reconnects and while a tool is away, and a change of it is told in the server's log. */
+#include "hub_impl.h"
+
+/* Notes what it is now. True: it was something else. */
+static bool has_changed(struct member *m, const struct entry *e)
+{
+    uint64_t name = hash_keyed(e->name);
+    uintptr_t now = (uintptr_t)hash_keyed(e->text) | 1;
+    uintptr_t was = (uintptr_t)map_put(&m->tools_seen, map_u64(&name), (void *)now);
+
+    return was && was != now;
+}
+
+void member_note_tools(struct member *m)
+{
+    const struct entry *const *all;
+    size_t n = catalog_all(m->hub->catalog, LIST_TOOLS, &all), changed = 0;
+    AUTO_BUF struct buf names = { 0 };
+
+    if (m->tools_seen.n > CATALOG_ITEMS_MAX) /* names that are never the same are no memory */
+        map_done(&m->tools_seen);
+    for (size_t i = 0; i < n; i++) {
+        struct span name = all[i]->name;
+
+        if (!all[i]->server || strcmp(all[i]->server, m->name) != 0 || !has_changed(m, all[i]) ||
+            changed++ >= CATALOG_WARNINGS_MAX)
+            continue;
+        if (name.n > MCP_NAME_SHOWN_MAX)
+            name.n = MCP_NAME_SHOWN_MAX;
+        buf_printf(&names, "%s%.*s", names.n ? ", " : "", SPAN_ARG(name));
+    }
+    if (changed) /* once, at the end: whoever hears it may change the catalog */
+        link_log(m->link, PB_LOG_WARNING, "Changed after it was first seen: %s%s", buf_cstr(&names),
+                 changed > CATALOG_WARNINGS_MAX ? " and more" : "");
+}
