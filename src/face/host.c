@@ -306,7 +306,8 @@ const struct scope *host_view(struct host *h, struct request *r)
 
 void host_peer_key(const struct peer *p, struct buf *out)
 {
-    buf_printf(out, "peer %llu", (unsigned long long)peer_serial(p));
+    buf_str(out, "peer ");
+    buf_uint(out, peer_serial(p));
 }
 
 void host_caller(const struct request *r, struct buf *out)

@@ -76,12 +76,13 @@ struct span host_tool_schema(void *ctx, struct span tool);
 
 /* host_params.c: the params of a request for the server that is to answer it: first these members,
  * ended by key NULL, with JSON texts for values; then what else the client said, byte for byte,
- * but for what belongs to its protocol with us. */
+ * but for what belongs to its protocol with us. True: there is no _meta among it. */
 struct own_param {
     const char *key;
     struct span value;
+    bool text; /* the value is no JSON yet, but what a string is to say */
 };
-void host_params(struct buf *out, struct json params, const struct own_param *own);
+bool host_params(struct buf *out, struct json params, const struct own_param *own);
 
 /* host_news.c: what the hub tells, and who wants to hear it. */
 void hosts_hear(struct hosts *s);

@@ -33,14 +33,6 @@ static bool read_arguments(struct request *r, struct json *out)
     return false;
 }
 
-static struct span quoted(struct request *r, struct span text)
-{
-    AUTO_BUF struct buf b = { 0 };
-
-    json_quote(&b, text);
-    return span_make(arena_dup(&r->message->arena, buf_span(&b)), b.n);
-}
-
 /* ---- servers that cannot be asked --------------------------------------------------------- */
 
 static void fail_server(struct request *r, const char *error, const char *server, const char *text)
@@ -154,15 +146,17 @@ static void relay(struct host *h, struct request *r, const struct scope *scope,
                   const struct target *t)
 {
     AUTO_BUF struct buf params = { 0 };
+    bool plain;
 
     if (relay_resume(h->set->relays, r, scope))
         return;
-    host_params(&params, r->params, t->own);
+    plain = host_params(&params, r->params, t->own);
     relay_start(h->set->relays, r,
                 &(struct relay_order){ .scope = scope,
                                        .server = t->server,
                                        .method = t->method,
                                        .params = buf_span(&params),
+                                       .plain = plain,
                                        .subject = t->subject });
 }
 
@@ -182,15 +176,15 @@ static void tools_call(struct host *h, struct request *r, const struct scope *sc
     }
     if (!e->server)
         return;
-    relay(
-        h, r, scope,
-        &(struct target){
-            "tools/call", e->server, e->name,
-            (struct own_param[]){
-                { "name", quoted(r, e->name) },
-                { "arguments", json_is(arguments, JSON_NONE) ? SPAN("{}") : json_text(arguments) },
-                { 0 },
-            } });
+    relay(h, r, scope,
+          &(struct target){
+              "tools/call", e->server, e->name,
+              (struct own_param[]){
+                  { "name", e->name, true },
+                  { "arguments", json_is(arguments, JSON_NONE) ? SPAN("{}") : json_text(arguments),
+                    false },
+                  { 0 },
+              } });
 }
 
 static void prompts_get(struct host *h, struct request *r, const struct scope *scope)
@@ -209,7 +203,7 @@ static void prompts_get(struct host *h, struct request *r, const struct scope *s
     }
     relay(h, r, scope,
           &(struct target){ "prompts/get", e->server, e->name,
-                            (struct own_param[]){ { "name", quoted(r, e->name) }, { 0 } } });
+                            (struct own_param[]){ { "name", e->name, true }, { 0 } } });
 }
 
 static struct uri_route route(struct host *h, const struct scope *scope, struct span uri,
@@ -241,7 +235,7 @@ static void resources_read(struct host *h, struct request *r, const struct scope
     }
     relay(h, r, scope,
           &(struct target){ "resources/read", to.server, to.uri,
-                            (struct own_param[]){ { "uri", quoted(r, to.uri) }, { 0 } } });
+                            (struct own_param[]){ { "uri", to.uri, true }, { 0 } } });
 }
 
 /* ---- completion --------------------------------------------------------------------------- */
@@ -310,10 +304,10 @@ static void complete(struct host *h, struct request *r, const struct scope *scop
         return;
     }
     host_params(&own, json_get(r->params, "ref"),
-                (struct own_param[]){ { ref.key, quoted(r, ref.own) }, { 0 } });
+                (struct own_param[]){ { ref.key, ref.own, true }, { 0 } });
     relay(h, r, scope,
           &(struct target){ "completion/complete", ref.server, ref.own,
-                            (struct own_param[]){ { "ref", buf_span(&own) }, { 0 } } });
+                            (struct own_param[]){ { "ref", buf_span(&own), false }, { 0 } } });
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@ static void put_member(struct buf *out, bool *filled, struct span key, struct sp
     buf_add_span(out, value);
 }
 
-static void put_meta(struct buf *out, bool *filled, struct json meta)
+/* True: there was something to put. */
+static bool put_meta(struct buf *out, bool *filled, struct json meta)
 {
     AUTO_BUF struct buf rest = { 0 };
     bool any = false;
@@ -48,10 +49,11 @@ static void put_meta(struct buf *out, bool *filled, struct json meta)
         if (!is_protocol_meta(member))
             put_member(&rest, &any, json_key(member), json_text(member));
     if (!any)
-        return;
+        return false;
     buf_byte(&rest, '}');
     put_member(out, filled, SPAN("_meta"), SPAN("{"));
     buf_add_span(out, buf_span(&rest));
+    return true;
 }
 
 static const struct own_param *own_of(const struct own_param *own, struct json member)
@@ -62,16 +64,22 @@ static const struct own_param *own_of(const struct own_param *own, struct json m
     return NULL;
 }
 
-void host_params(struct buf *out, struct json params, const struct own_param *own)
+bool host_params(struct buf *out, struct json params, const struct own_param *own)
 {
-    bool filled = false;
+    bool filled = false, meta;
 
+    /* Enough for nearly all: what the client said, with another name. */
+    buf_reserve(out, json_text(params).n + HUB_NAME_MAX);
     buf_byte(out, '{');
-    for (const struct own_param *o = own; o->key; o++)
-        put_member(out, &filled, span_of(o->key), o->value);
+    for (const struct own_param *o = own; o->key; o++) {
+        put_member(out, &filled, span_of(o->key), o->text ? SPAN("") : o->value);
+        if (o->text)
+            json_quote(out, o->value);
+    }
     JSON_FOREACH(member, params)
-        if (!is_ours(member) && !own_of(own, member))
+        if (!own_of(own, member) && !is_ours(member))
             put_member(out, &filled, json_key(member), json_text(member));
-    put_meta(out, &filled, json_get(params, "_meta"));
+    meta = put_meta(out, &filled, json_get(params, "_meta"));
     buf_byte(out, '}');
+    return !meta;
 }

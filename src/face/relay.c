@@ -229,16 +229,54 @@ static void on_reply(void *ctx, const struct client_reply *reply)
     }
 }
 
-void relay_call(struct relay *c, struct span params)
+static void words_done(struct relay_words *w)
+{
+    buf_done(&w->caller);
+    buf_done(&w->caps);
+    buf_done(&w->caps_of);
+}
+
+/* Taken out of the set, because a call may lead to another one; words_back() is the end of it. */
+static struct relay_words words_of(struct relays *s, const struct request *r, unsigned can)
+{
+    struct relay_words w = s->words;
+
+    s->words = (struct relay_words){ 0 };
+    w.caller.n = 0;
+    host_caller(r, &w.caller);
+    buf_cstr(&w.caller);
+    if (w.caps.n && w.can == can && span_eq(buf_span(&w.caps_of), r->env.client_caps))
+        return w;
+    w.can = can;
+    w.caps.n = w.caps_of.n = 0;
+    buf_add_span(&w.caps_of, r->env.client_caps);
+    asks_caps(&w.caps, &r->env);
+    buf_cstr(&w.caps);
+    return w;
+}
+
+static void words_back(struct relays *s, struct relay_words *w)
+{
+    if (s->words.caller.p || w->caps_of.cap > MCP_OUT_KEEP)
+        words_done(w);
+    else
+        s->words = *w;
+}
+
+void relay_call(struct relay *c, struct span params, bool plain)
 {
     const struct request *r = c->request;
-    AUTO_BUF struct buf caller = { 0 }, caps = { 0 };
+    struct relays *s = c->set;
+    struct relay_words words = words_of(s, r, c->can);
     struct call_spec spec = {
         .server = c->server,
         .method = c->method,
         .params = params,
+        .plain = plain,
         .subject = c->subject,
         .timeout_ms = c->timeout_ms,
+        .caller = words.caller.p,
+        .caps = words.caps.p,
         .wants_progress = r->env.progress_token.n > 0,
         .wants_log = r->env.wants_log,
         .log_level = r->env.log_level,
@@ -250,12 +288,11 @@ void relay_call(struct relay *c, struct span params)
         .ctx = c,
     };
     struct pb_error err;
+    int rc;
 
-    host_caller(r, &caller);
-    asks_caps(&caps, &r->env);
-    spec.caller = buf_cstr(&caller);
-    spec.caps = buf_cstr(&caps);
-    if (hub_call(c->set->hub, &spec, &c->id, &err) < 0) {
+    rc = hub_call(s->hub, &spec, &c->id, &err);
+    words_back(s, &words);
+    if (rc < 0) {
         c->id = 0;
         relay_reply_fault(c, &err);
         relay_end(c);
@@ -312,6 +349,7 @@ void relays_free(struct relays *s)
     relays_forget_urls(s, NULL);
     map_done(&s->by_elicit);
     map_done(&s->parked);
+    words_done(&s->words);
     free(s);
 }
 
@@ -340,11 +378,8 @@ size_t relays_parked(const struct relays *s) { return s->parked.n; }
 static bool may_be_modern(const struct relays *s, const char *server)
 {
     const struct link *l = hub_link(s->hub, server);
-    struct link_facts facts = { 0 };
 
-    if (l)
-        link_facts(l, &facts);
-    return facts.era != ERA_LEGACY;
+    return !l || link_era(l) != ERA_LEGACY;
 }
 
 void relay_start(struct relays *s, struct request *r, const struct relay_order *o)
@@ -355,5 +390,5 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
     c->maybe_modern = may_be_modern(s, o->server);
     if (c->maybe_modern && r->env.era == ERA_LEGACY)
         c->params = blob_new(o->params);
-    relay_call(c, o->params);
+    relay_call(c, o->params, o->plain);
 }

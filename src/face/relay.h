@@ -30,6 +30,7 @@ struct relay_order {
     const char *server;
     const char *method;
     struct span params;  /* for the server: its own names; without protocol _meta; copied */
+    bool plain;          /* of the params: see client_request_spec */
     struct span subject; /* tool, prompt or URI; copied */
     uint64_t timeout_ms; /* 0: the server's */
 };

@@ -60,12 +60,21 @@ struct relay {
     struct timer timer;
 };
 
+/* What a call says about its client. Kept from call to call: the memory, and the capabilities of a
+ * client that asks again. */
+struct relay_words {
+    struct buf caller;
+    struct buf caps, caps_of; /* those of a client that declared caps_of */
+    unsigned can;             /* and can be asked this */
+};
+
 struct relays {
     struct hub *hub;
     struct list relays;
     struct map parked;   /* ticket -> struct relay */
     struct list elicits; /* URLs that clients were asked to open */
     struct map by_elicit;
+    struct relay_words words;
     uint8_t key[STATE_KEY_BYTES];
 };
 
@@ -80,7 +89,7 @@ void relay_abandon(struct relay *c, enum call_cancel why);
 /* From now on r waits for the answer. */
 void relay_attach(struct relay *c, struct request *r);
 /* Asks the server. On failure the client has been told, and the relay is over. */
-void relay_call(struct relay *c, struct span params);
+void relay_call(struct relay *c, struct span params, bool plain);
 /* What the server answered, to a request that waits. */
 void relay_deliver(struct relay *c, const struct client_reply *reply);
 void relay_pause(struct relay *c, bool paused);

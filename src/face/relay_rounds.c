@@ -137,7 +137,7 @@ void relay_ask_again(struct relay *c)
     buf_byte(&again, '}');
     asks_drop(c);
     sm_move(&c->where, c, RELAY_RUNNING);
-    relay_call(c, buf_span(&again));
+    relay_call(c, buf_span(&again), false);
 }
 
 static bool all_answered(const struct relay *c)

@@ -175,6 +175,8 @@ void link_facts(const struct link *l, struct link_facts *out)
     };
 }
 
+enum era link_era(const struct link *l) { return l->era; }
+
 bool link_has(const struct link *l, const char *capability)
 {
     AUTO_JSON struct json_doc doc = { 0 };

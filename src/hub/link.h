@@ -90,6 +90,7 @@ struct call_spec {
     const char *server;  /* for hub_call(); link_call() ignores it */
     const char *method;  /* "tools/call", "resources/read", "prompts/get", "completion/complete" */
     struct span params;  /* JSON object, names as the server knows them; copied */
+    bool plain;          /* of the params: see client_request_spec */
     struct span subject; /* tool name or URI, for events, logs and messages; copied */
     uint64_t timeout_ms; /* 0: the spec's */
     /* Who asks: calls with the same key come from the same client. Decides the instance of a
@@ -160,6 +161,7 @@ struct link_facts {
     bool crashed; /* the last loss was the end of a child that had been connected */
 };
 void link_facts(const struct link *l, struct link_facts *out);
+enum era link_era(const struct link *l); /* the last known */
 bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
 
 /* The log: at most LINK_LOG_MAX entries, oldest first. */

@@ -2,9 +2,6 @@
  * for each call; nothing is copied that the client copies anyway, and nothing is printed. */
 #include "link_impl.h"
 
-/* The link keeps the time, because its clock can stand still; the client's must never be first. */
-static const uint64_t no_limit = UINT64_MAX / 4;
-
 static void on_progress(void *ctx, struct span params)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -33,7 +30,8 @@ static int call_send(struct link_call *c, struct span params, struct pb_error *e
     struct client_request_spec r = {
         .method = s->method,
         .params = params,
-        .timeout_ms = no_limit,
+        .plain = s->plain,
+        .timeout_ms = CLIENT_NO_LIMIT, /* the link keeps the time: its clock can stand still */
         .wants_progress = s->wants_progress,
         .progress = on_progress,
         .log = s->log ? on_log : NULL,
