@@ -18,8 +18,10 @@ struct member *hub_find(const struct hub *h, const char *name)
 
 struct member *hub_find_or_fail(const struct hub *h, const char *name, struct pb_error *err)
 {
-    struct member *m = hub_find(h, name);
+    struct member *m;
 
+    hub_owned(h);
+    m = hub_find(h, name);
     if (!m)
         fault_fail(err, FAULT_NO_SERVER, "there is no server '%.*s'", HUB_NAME_MAX, name);
     return m;
@@ -189,6 +191,7 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
 {
     struct member *m;
 
+    hub_owned(h);
     if (h->closing)
         return fail(err, PB_E_CLOSED, "the hub is being closed");
     if (spec_check_name(span_of(spec->name), err) < 0) {
@@ -368,8 +371,10 @@ void hub_reconnect_failed(struct hub *h)
 void hub_stop_all(struct hub *h)
 {
     AUTO_FREE uint64_t *no = NULL;
-    size_t n = hub_numbers(h, &no);
+    size_t n;
 
+    hub_owned(h);
+    n = hub_numbers(h, &no);
     for (size_t i = 0; i < n; i++) {
         struct member *m = hub_by_no(h, no[i]);
 
@@ -510,6 +515,7 @@ void hub_close(struct hub *h, loop_fn *fn, void *ctx)
 {
     struct pb_error why;
 
+    hub_owned(h);
     if (fn) {
         struct closer *c = NEW(struct closer);
 

@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "config.h"
 #include "config_edit.h"
+#include "desk.h"
 #include "event.h"
 #include "fault.h"
 #include "filter.h"

@@ -5,6 +5,7 @@
  * the middle of a link's own work, and several things of one turn are answered once. */
 #pragma once
 #include "hub.h"
+#include <assert.h>
 
 /* One server of the hub. */
 struct member {
@@ -68,6 +69,12 @@ struct hub {
     struct timer limit;
     struct list closers;
 };
+
+/* A hub belongs to the thread of its loop; others use hub_wait.h. At every way in. */
+static inline void hub_owned(const struct hub *h)
+{
+    assert(loop_on_thread(h->loop) && "a hub is used on the thread of its loop");
+}
 
 /* hub.c */
 struct member *hub_find(const struct hub *h, const char *name);

@@ -17,6 +17,7 @@ struct hub_subscription *hub_listen(struct hub *h, const struct hub_listener *l)
 {
     struct hub_subscription *s = NEW(struct hub_subscription);
 
+    hub_owned(h);
     s->hub = h;
     s->to = *l;
     list_append(&h->listeners, &s->at);

@@ -176,8 +176,10 @@ int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id, st
 {
     struct channel *ch;
     struct link_call *c;
-    int rc = choose(&ch, l, spec, err);
+    int rc;
 
+    link_owned(l);
+    rc = choose(&ch, l, spec, err);
     if (rc == 0)
         rc = check_room(ch, err);
     if (rc < 0)

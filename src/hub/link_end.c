@@ -293,8 +293,10 @@ void link_call_on_timer(void *ctx) { cancel(ctx, CALL_TIMED_OUT); }
 
 bool link_cancel(struct link *l, uint64_t id, enum call_cancel why)
 {
-    struct link_call *c = link_call_find(l, id);
+    struct link_call *c;
 
+    link_owned(l);
+    c = link_call_find(l, id);
     if (!c || c->cancelling)
         return false;
     cancel(c, why);

@@ -3,6 +3,7 @@
 #include "link.h"
 #include "log_ring.h"
 #include "warden.h"
+#include <assert.h>
 
 /* One client of a link: the shared one, or that of one caller of a per_client server. */
 struct channel {
@@ -101,6 +102,12 @@ struct link {
     double latency;
     bool crashed, can_subscribe;
 };
+
+/* A link belongs to the thread of its loop. At every way in. */
+static inline void link_owned(const struct link *l)
+{
+    assert(loop_on_thread(l->loop) && "a link is used on the thread of its loop");
+}
 
 /* link.c */
 void link_ref(struct link *l);

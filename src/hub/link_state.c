@@ -131,6 +131,7 @@ int link_connect(struct link *l, unsigned retries, struct pb_error *err)
 {
     const char *now = link_state_name(l->sm.now);
 
+    link_owned(l);
     if (l->closed || !(may_connect & SM_BIT(l->sm.now))) {
         link_log(l, PB_LOG_WARNING, "Cannot connect from state: %s", now);
         return fail(err, PB_E_BUSY, "Cannot connect from state: %s", now);
@@ -159,6 +160,7 @@ static void quit(struct link *l, enum call_cancel why)
 
 void link_cancel_connect(struct link *l)
 {
+    link_owned(l);
     if (!is_connecting(l) && !link_in(l, LINK_RECONNECTING))
         return;
     quit(l, CALL_BY_USER);
@@ -167,6 +169,7 @@ void link_cancel_connect(struct link *l)
 
 void link_disconnect(struct link *l)
 {
+    link_owned(l);
     if (l->closed || link_in(l, LINK_DISCONNECTED) || link_in(l, LINK_DISABLED))
         return;
     l->crashed = false;
