@@ -197,7 +197,7 @@ static void start_servers(struct daemon *d)
     AUTO_FREE struct spec **specs = NULL;
     size_t n = cli_specs(d->config, &specs);
 
-    hub_set_modes(d->hub, mode_set_ref(d->config->modes));
+    hub_set_modes(d->hub, d->config->modes);
     hub_start_all(d->hub, specs, n);
 }
 

@@ -65,7 +65,7 @@ static void start_hub(struct waiter *w, void *ctx)
     struct pb_error err;
     int rc;
 
-    hub_set_modes(hub, mode_set_ref(s->config->modes));
+    hub_set_modes(hub, s->config->modes);
     hub_start_all(hub, s->specs, s->n_specs);
     s->hosts = hosts_new(hub_loop(hub), &opts);
     rc = hosts_get(s->hosts, &scope, &s->host, &err);

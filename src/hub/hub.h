@@ -119,6 +119,7 @@ void hub_roots_changed(struct hub *h);
 struct pb_loop *hub_loop(const struct hub *h);
 struct catalog *hub_catalog(const struct hub *h);
 const struct mode_set *hub_modes(const struct hub *h);
+/* Takes a reference of its own. */
 void hub_set_modes(struct hub *h, struct mode_set *modes);
 size_t hub_count(const struct hub *h);
 struct link *hub_link(const struct hub *h, const char *name); /* NULL: none */
