@@ -228,9 +228,9 @@ static int set_address(struct sockaddr_un *to, const char *path, struct pb_error
     *to = (struct sockaddr_un){ .sun_family = AF_UNIX };
     if (n >= sizeof to->sun_path)
         return fail(err, PB_E_LIMIT,
-                    "the socket's path '%s' is longer than the %zu bytes that are possible; set "
-                    "XDG_RUNTIME_DIR or PATCHBAY_HOME to something shorter",
-                    path, sizeof to->sun_path - 1);
+                    "the socket's path is longer than the %zu bytes that are possible; set "
+                    "XDG_RUNTIME_DIR or PATCHBAY_HOME to something shorter. It is %s",
+                    sizeof to->sun_path - 1, path);
     memcpy(to->sun_path, path, n + 1);
     return 0;
 }

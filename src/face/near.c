@@ -38,7 +38,7 @@ static size_t unlike(const char *word, const char *name)
     d = distance(word, name);
     if (d <= 1 + n / 4)
         return d;
-    return n > 1 && strncasecmp(word, name, n) == 0 ? 1 + n / 4 : SIZE_MAX;
+    return n > 1 && strncasecmp(word, name, n) == 0 ? 2 + n / 4 : SIZE_MAX;
 }
 
 struct near {

@@ -53,11 +53,13 @@ static bool take_tail(struct span *path, const char *tail)
     return true;
 }
 
-/* "/mcp[/<server>|/mode/<mode>][/sse|/messages]", and "/sse", "/messages" for "/mcp/sse", …. Names
- * lie in the arena. */
+/* "/mcp[/<server>|/mode/<mode>][/sse|/messages]", and "/sse", "/messages" for "/mcp/sse", …. One
+ * that is called "sse" itself is reached as "%73se". Names lie in the arena. */
 static bool find_place(struct span path, struct place *out, struct arena *a)
 {
+    AUTO_BUF struct buf name = { 0 };
     struct span rest;
+    bool mode;
 
     *out = (struct place){ 0 };
     if (take_tail(&path, "/sse"))
@@ -72,16 +74,13 @@ static bool find_place(struct span path, struct place *out, struct arena *a)
     if (path.n == 4)
         return true;
     rest = span_from(path, 5);
-    if (span_starts(rest, "mode/")) {
-        AUTO_BUF struct buf name = { 0 };
-
-        if (!http_decode(&name, span_from(rest, 5)) || (name.n && memchr(name.p, 0, name.n)))
-            return false;
-        out->scope.mode = arena_dup(a, buf_span(&name));
-        return name.n > 0;
-    }
-    out->scope.server = arena_dup(a, rest);
-    return rest.n > 0 && !memchr(rest.p, '/', rest.n);
+    mode = span_starts(rest, "mode/");
+    if (mode)
+        rest = span_from(rest, 5);
+    if (!rest.n || memchr(rest.p, '/', rest.n) || !http_decode(&name, rest))
+        return false;
+    *(mode ? &out->scope.mode : &out->scope.server) = arena_dup(a, buf_span(&name));
+    return true;
 }
 
 static struct mount *find_mount(struct serve *s, const struct place *p, struct pb_error *err)
