@@ -27,6 +27,7 @@ struct control_wait {
     struct arena arena;
     struct control_params params;
     control_then_fn *then;
+    size_t pending; /* servers whose attempt is waited for */
 };
 /* NULL: answered, the parameters are wrong. */
 struct control_wait *control_wait_new(struct hosts *s, struct request *r, control_then_fn *then);
@@ -35,8 +36,8 @@ void control_wait_end(struct control_wait *w);
 void control_wait_over(struct control_wait *w);
 void control_wait_settled(struct control_wait *w);
 
-/* Runs `then` when the server that r names, or each of them, is connected, has failed or rests with
- * what is known about it. */
+/* Runs `then` when the server that r names, or each of them, is not in the middle of an attempt to
+ * connect: it may be connected, have failed, rest, or wait before it tries again. */
 void control_when_known(struct hosts *s, struct request *r, control_then_fn *then);
 
 /* control_find.c */

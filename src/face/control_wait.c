@@ -72,34 +72,42 @@ static void wake(struct hub *h, struct link *l)
         log_debug("control: '%s' does not start", link_name(l));
 }
 
-static void wake_one(void *ctx, struct link *l) { wake(ctx, l); }
-
 /* That it failed is for `then` to tell. */
 static void on_connected(void *ctx, const struct pb_error *err)
 {
+    struct control_wait *w = ctx;
+
     (void)err;
-    control_wait_over(ctx);
+    if (--w->pending == 0)
+        control_wait_over(w);
+}
+
+static void await(void *ctx, struct link *l)
+{
+    struct control_wait *w = ctx;
+    struct hub *hub = hosts_hub(w->hosts);
+
+    wake(hub, l);
+    w->pending += hub_when_connected(hub, link_name(l), on_connected, w, NULL) == 0;
 }
 
 void control_when_known(struct hosts *s, struct request *r, control_then_fn *then)
 {
     struct control_wait *w = control_wait_new(s, r, then);
-    struct hub *hub = hosts_hub(s);
     struct link *l = NULL;
 
     if (!w)
         return;
-    if (!w->params.server) {
-        hub_each(hub, wake_one, hub);
-        control_wait_settled(w);
-        return;
+    if (w->params.server) {
+        l = control_need_server(s, r, w->params.server);
+        if (!l) {
+            control_wait_end(w);
+            return;
+        }
+        await(w, l);
+    } else {
+        hub_each(hosts_hub(s), await, w);
     }
-    l = control_need_server(s, r, w->params.server);
-    if (!l) {
-        control_wait_end(w);
-        return;
-    }
-    wake(hub, l);
-    if (hub_when_connected(hub, w->params.server, on_connected, w, NULL) < 0)
+    if (!w->pending)
         control_wait_over(w);
 }

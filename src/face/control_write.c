@@ -27,14 +27,25 @@ static void put_next_step(struct json_out *o, const struct spec *spec,
     }
 }
 
-static void put_status(struct json_out *o, const struct link_status *s)
+/* Why it is as it is; NULL: for no particular reason. */
+static const char *reason(const struct link *l, const struct link_status *s)
+{
+    const struct pb_error *err = link_last_error(l);
+
+    if (s->message)
+        return s->message;
+    return err && (s->state == LINK_RECONNECTING || s->state == LINK_DISCONNECTED) ? err->msg
+                                                                                   : NULL;
+}
+
+static void put_status(struct json_out *o, const struct link *l, const struct link_status *s)
 {
     AUTO_BUF struct buf text = { 0 };
 
     json_put_str(o, "state", link_state_name(s->state));
     status_text(&text, s);
     json_put_span(o, "status", buf_span(&text));
-    json_put_str_opt(o, "message", s->message);
+    json_put_str_opt(o, "message", reason(l, s));
     if (s->state == LINK_RECONNECTING) {
         json_put_uint(o, "attempt", s->attempt);
         json_put_uint(o, "max_attempts", s->max_attempts);
@@ -99,7 +110,7 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
     json_put_str(o, "display_name", spec->display_name);
     json_put_str(o, "transport", spec_transport_name(spec->transport));
     json_put_span(o, "target", buf_span(&what));
-    put_status(o, &status);
+    put_status(o, l, &status);
     put_next_step(o, spec, &status);
     put_counts(o, h, spec->name);
     put_facts(o, &facts);
@@ -137,7 +148,7 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
     json_end(o);
 }
 
-static void write_entry(struct json_out *o, const struct entry *e)
+void control_write_entry(struct json_out *o, const struct entry *e)
 {
     bool named = e->kind == LIST_TOOLS || e->kind == LIST_PROMPTS;
 
@@ -172,7 +183,7 @@ void control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
             continue;
         if (filter && !filter_matches(filter, &subject))
             continue;
-        write_entry(o, e);
+        control_write_entry(o, e);
     }
     json_end(o);
 }
@@ -201,16 +212,18 @@ static void write_failed(void *ctx, struct link *l)
     struct writing *w = ctx;
     AUTO_BUF struct buf text = { 0 };
     struct link_status status;
+    const char *why;
 
     if (!is_missed(l, w->server))
         return;
     link_status(l, &status);
     status_text(&text, &status);
+    why = reason(l, &status);
     json_begin_object(w->o, NULL);
     json_put_str(w->o, "server", link_name(l));
     json_put_str(w->o, "state", link_state_name(status.state));
     json_put_str(w->o, "error", failure_name(l));
-    json_put_str(w->o, "message", status.message ? status.message : buf_cstr(&text));
+    json_put_str(w->o, "message", why ? why : buf_cstr(&text));
     put_next_step(w->o, link_spec(l), &status);
     json_end(w->o);
 }
@@ -328,7 +341,7 @@ static void count_server(void *ctx, struct link *l)
     t->tools += catalog_count(hub_catalog(t->hub), link_name(l), LIST_TOOLS);
 }
 
-static uint64_t resident_bytes(void)
+uint64_t control_resident_bytes(void)
 {
     char line[64] = "";
     FILE *f = fopen("/proc/self/statm", "re");
@@ -378,7 +391,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     put_states(o, &t);
     json_put_uint(o, "tools", t.tools);
     json_put_uint(o, "in_flight", t.in_flight);
-    json_put_uint(o, "memory_bytes", resident_bytes());
+    json_put_uint(o, "memory_bytes", control_resident_bytes());
     control_write_calls(o, "calls", h);
     json_end(o);
 }

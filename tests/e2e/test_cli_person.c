@@ -275,5 +275,13 @@ TEST(a_server_that_wants_a_login_is_exit_code_3)
     snprintf(token, sizeof token, "Authorization: Bearer %s", file_text("token"));
     CHECK_INT(RUN("call", "echo", "text=let in", "--url", url, "-H", token), 0);
     CHECK_STR(out, "let in\n");
+    snprintf(text, sizeof text, "\"ex\":" EXAMPLE ",\"shut\":{\"type\":\"http\",\"url\":\"%s\"}",
+             url);
+    rig_config(text); /* the daemon as a client of itself */
+    WAIT_FOR(strcmp(server_is("shut", "state"), "error") == 0);
+    CHECK_INT(RUN("call", "shut.echo", "text=1"), 3);
+    CHECK_INT(RUN("connect", "shut"), 3);
+    CHECK_INT(RUN("tools", "shut"), 3);
+    CHECK_HAS(err, "401");
     rig_end();
 }
