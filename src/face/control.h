@@ -16,6 +16,9 @@ struct control_facts {
     int64_t started_at;
     /* Reads the config again and applies it; NULL: not possible. */
     void (*reload)(void *ctx);
+    /* The same, and fn when that is done: err NULL when what the files say now is taken over. */
+    void (*reload_then)(void *ctx, void (*fn)(void *fn_ctx, const struct pb_error *err),
+                        void *fn_ctx);
     /* Ends the daemon. */
     void (*stop)(void *ctx);
     void *ctx;

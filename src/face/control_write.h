@@ -6,6 +6,7 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
 /* `full`: with its spec (secrets masked) and what it said about itself. */
 void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
                           bool full);
+void control_write_entry(struct json_out *o, const struct entry *e);
 /* One member named after the kind. server, filter: NULL for all. */
 void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
                            const char *server, const struct filter *filter);
@@ -20,4 +21,6 @@ void control_write_log(struct json_out *o, const char *key, const char *server,
 /* The last `lines` of one server, or of each. */
 void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
                         const char *server, size_t lines);
+/* Of this process; 0: not known. */
+uint64_t control_resident_bytes(void);
 void control_write_status(struct json_out *o, const struct hosts *s);
