@@ -157,6 +157,8 @@ enum {
     LINK_LOG_LINE_MAX = 4096,      /* of one entry */
     LINK_CALLS_MAX = 9000,         /* of one server, without an answer; its client takes more */
     LINK_QUEUE_MAX = 10000,        /* calls that wait because of max_calls */
+    LINK_REFRESH_MS = 1000,        /* a list is read again once in this time, in the long run */
+    LINK_REFRESH_BURST = 10,       /* and so often at once */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
     CATALOG_ITEMS_MAX = 100000,    /* of one kind */
     CATALOG_BYTES_MAX = 268435456, /* their texts */

@@ -55,7 +55,9 @@ struct listing {
     bool again; /* it has changed meanwhile */
     bool known; /* `hash` is of what was handed on last */
     uint64_t hash;
-    struct buf text; /* of an attempt to connect, until all lists are there */
+    uint64_t paid_until; /* each reading costs LINK_REFRESH_MS of the time that passes */
+    struct timer pause;  /* until one more may be had */
+    struct buf text;     /* of an attempt to connect, until all lists are there */
 };
 
 struct link {

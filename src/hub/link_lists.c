@@ -15,18 +15,29 @@ static const struct {
 
 const char *list_kind_name(enum list_kind k) { return kinds[k].name; }
 
+static void on_pause_over(void *ctx)
+{
+    struct listing *s = ctx;
+
+    if (s->again)
+        link_refresh(s->l, s->kind);
+}
+
 void lists_init(struct link *l)
 {
     for (int i = 0; i < LIST_KINDS; i++) {
         l->lists[i].l = l;
         l->lists[i].kind = (enum list_kind)i;
+        timer_init(&l->lists[i].pause, l->loop, on_pause_over, &l->lists[i]);
     }
 }
 
 void lists_done(struct link *l)
 {
-    for (int i = 0; i < LIST_KINDS; i++)
+    for (int i = 0; i < LIST_KINDS; i++) {
+        timer_stop(&l->lists[i].pause);
         buf_done(&l->lists[i].text);
+    }
     map_done(&l->subscriptions);
 }
 
@@ -172,6 +183,23 @@ static void on_list(void *ctx, const struct client_reply *reply)
         first_answer(s, reply);
 }
 
+/* A server that changes without end, or is a hub that has us among its servers, must not keep us
+ * busy. False: later. */
+static bool may_ask(struct listing *s)
+{
+    uint64_t now = loop_now(s->l->loop), most = (uint64_t)LINK_REFRESH_BURST * LINK_REFRESH_MS;
+
+    if (s->paid_until < now)
+        s->paid_until = now;
+    if (s->paid_until - now + LINK_REFRESH_MS > most) {
+        if (!timer_running(&s->pause))
+            timer_start_weak(&s->pause, s->paid_until - now + LINK_REFRESH_MS - most);
+        return false;
+    }
+    s->paid_until += LINK_REFRESH_MS;
+    return true;
+}
+
 void link_refresh(struct link *l, enum list_kind kind)
 {
     struct listing *s = &l->lists[kind];
@@ -179,7 +207,7 @@ void link_refresh(struct link *l, enum list_kind kind)
 
     if (!l->shared.client || l->shared.leaving || !link_has(l, kinds[kind].capability))
         return;
-    if (s->busy || !link_in(l, LINK_CONNECTED))
+    if (s->busy || !link_in(l, LINK_CONNECTED) || !may_ask(s))
         s->again = true; /* however often it was said: once more */
     else if (ask(s, &err) < 0)
         warn(s, &err);

@@ -99,6 +99,39 @@ TEST(a_flood_of_changes_causes_one_reading_and_one_more)
     kit_done(&k);
 }
 
+/* C1: it changes with every reading, and says so at once. */
+TEST(a_list_that_never_stops_changing_is_read_once_a_second)
+{
+    static char words[64][8];
+    struct link_kit k;
+    size_t before;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_LEGACY;
+    fake_tool(k.f, "one", FAKE_TEXT);
+    kit_start(&k);
+    fakes_settle(&k.fakes);
+    before = k.f->lists[LIST_TOOLS];
+    for (int i = 0; i < 50; i++) {
+        snprintf(words[i], sizeof words[i], "%d", i);
+        k.f->tools[0].description = words[i];
+        server_list_changed(k.f->server, "tools");
+        fakes_settle(&k.fakes);
+    }
+    CHECK_INT(k.f->lists[LIST_TOOLS], before + LINK_REFRESH_BURST);
+    loop_advance(k.fakes.loop, LINK_REFRESH_MS - 1);
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->lists[LIST_TOOLS], before + LINK_REFRESH_BURST);
+    loop_advance(k.fakes.loop, 1);
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->lists[LIST_TOOLS], before + LINK_REFRESH_BURST + 1);
+    CHECK_HAS(k.lists[LIST_TOOLS], "\"description\":\"49\""); /* nothing is missed */
+    loop_advance(k.fakes.loop, 60000);                        /* and nothing is read without need */
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->lists[LIST_TOOLS], before + LINK_REFRESH_BURST + 1);
+    kit_done(&k);
+}
+
 TEST(lists_are_read_anew_after_a_reconnect)
 {
     struct link_kit k;
