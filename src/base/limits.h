@@ -140,6 +140,7 @@ enum {
     HUB_NAME_MAX = 64,             /* a server's name */
     HUB_SERVERS_MAX = 10000,       /* servers of one hub */
     HUB_STOP_MS = 10000,           /* a whole stop */
+    HUB_BEHIND_MAX = 256,          /* hubs that can be reached through one, told to its clients */
     HUB_WAITING_MAX = 10000,       /* calls that wait for a server to come up */
     HUB_PROVEN_MS = 16000,         /* a connection that lived so long: reconnects count anew */
     HUB_STEADY_MS = 600000,        /* the same for restarts after crashes */

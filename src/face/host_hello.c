@@ -16,12 +16,25 @@ static void put_empty(struct json_out *o, const char *key)
     json_end(o);
 }
 
+/* For hubs that have us among their servers. */
+static void put_reach(const struct host *h, struct json_out *o)
+{
+    json_begin_object(o, "experimental");
+    json_begin_object(o, "patchbay");
+    hub_write_reach(h->set->hub, h->server_name, o, "hubs");
+    json_end(o);
+    json_end(o);
+}
+
 /* All of it, whatever the servers can do right now: a legacy client is told once, and a server that
  * comes later must not be without its prompts because of that. Of what nobody offers the lists are
  * empty and completions find nothing. */
 void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env)
 {
-    (void)ctx;
+    const struct host *h = ctx;
+
+    if (h->set->hub)
+        put_reach(h, o);
     put_list(o, "tools", false);
     put_list(o, "resources", true);
     put_list(o, "prompts", false);

@@ -1,5 +1,6 @@
 /* hub.c - the servers of a hub: adding, asking for, switching off and removing them, and the end of
  * it all. */
+#include "circle.h"
 #include "hub_impl.h"
 #include <stdlib.h>
 
@@ -37,6 +38,26 @@ struct link *hub_link(const struct hub *h, const char *name)
 struct pb_loop *hub_loop(const struct hub *h) { return h->loop; }
 
 struct catalog *hub_catalog(const struct hub *h) { return h->catalog; }
+
+void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key)
+{
+    size_t room = HUB_BEHIND_MAX;
+    struct list *pos, *safe;
+
+    json_begin_array(o, key);
+    if (!server)
+        json_put_str(o, NULL, h->id);
+    LIST_FOREACH(pos, safe, &h->members) {
+        const struct member *m = CONTAINER_OF(pos, struct member, at);
+        struct link_facts facts = { 0 };
+
+        if (link_state(m->link) != LINK_CONNECTED || (server && strcmp(server, m->name) != 0))
+            continue;
+        link_facts(m->link, &facts);
+        circle_copy(o, facts.capabilities, &room);
+    }
+    json_end(o);
+}
 
 const struct mode_set *hub_modes(const struct hub *h) { return h->modes; }
 
@@ -424,7 +445,9 @@ static void copy_options(struct hub *h, const struct hub_options *o)
     h->opts.cache_dir = mem_dup_opt(o->cache_dir);
     h->opts.marker = mem_dup_opt(o->marker);
     h->loop = o->loop;
+    id_new(h->id);
     h->link_opts = (struct link_options){
+        .hub = h->id,
         .loop = o->loop,
         .connect_ms = o->connect_ms,
         .call_ms = o->call_ms,

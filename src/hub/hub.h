@@ -117,6 +117,9 @@ void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, 
 void hub_roots_changed(struct hub *h);
 
 struct pb_loop *hub_loop(const struct hub *h);
+/* Puts an array of the hubs that can be reached: this one, and those behind it. Of one server: only
+ * those behind that. See circle.h. */
+void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key);
 struct catalog *hub_catalog(const struct hub *h);
 const struct mode_set *hub_modes(const struct hub *h);
 /* Takes a reference of its own. */

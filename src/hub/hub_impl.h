@@ -43,6 +43,7 @@ struct member {
 
 struct hub {
     struct hub_options opts; /* its strings are ours */
+    char id[ID_CHARS + 1];   /* see circle.h */
     struct link_options link_opts;
     struct pb_loop *loop;
     struct catalog *catalog;

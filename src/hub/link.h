@@ -35,6 +35,7 @@ struct link_options {
     uint64_t call_ms;       /* for calls and specs that say nothing */
     const char *marker;     /* put into the environment of children, "NAME=value"; may be NULL */
     bool refresh_on_change; /* list_changed makes it list again */
+    const char *hub;        /* our id: a server that names it leads back to us; may be NULL */
 
     hub_event_fn *event;
     /* What the server lists, one array's text, before the state becomes connected and again after
@@ -161,7 +162,7 @@ struct link_facts {
     bool crashed; /* the last loss was the end of a child that had been connected */
 };
 void link_facts(const struct link *l, struct link_facts *out);
-enum era link_era(const struct link *l); /* the last known */
+enum era link_era(const struct link *l);                     /* the last known */
 bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
 
 /* The log: at most LINK_LOG_MAX entries, oldest first. */

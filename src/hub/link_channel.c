@@ -1,5 +1,6 @@
 /* link_channel.c - one client of a link: how it is made from the spec, what it says, and its end.
  */
+#include "circle.h"
 #include "link_impl.h"
 #include <stdio.h>
 
@@ -109,9 +110,15 @@ static void keep_facts(struct channel *ch)
 static void on_opened(void *ctx, const struct pb_error *err)
 {
     struct channel *ch = ctx;
+    const char *hub = ch->l->opts.hub;
+    struct pb_error circle;
 
     if (!ch->client)
         return;
+    if (!err && hub && circle_names(client_capabilities(ch->client), hub)) {
+        fail(&circle, PB_E_INVALID, "it is this program itself, or has it among its own servers");
+        err = &circle;
+    }
     if (!err) {
         ch->ready = true;
         keep_facts(ch);

@@ -624,3 +624,53 @@ TEST(no_name_of_a_server_becomes_a_command)
     CHECK_INT(access(in_home("pwned"), F_OK), -1);
     rig_end();
 }
+
+/* Y7: its list would have its own list in it, and that one again. */
+TEST(a_hub_that_has_itself_among_its_servers_says_so)
+{
+    char text[512], before[64];
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(WORDS("--no-token"));
+    WAIT_FOR(strcmp(server_is("ex", "state"), "connected") == 0);
+    snprintf(before, sizeof before, "%s", server_is("ex", "tools"));
+    snprintf(text, sizeof text, "\"ex\":" EXAMPLE ",\"self\":{\"url\":\"http://127.0.0.1:%d/mcp\"}",
+             port_of_daemon());
+    rig_config(text);
+    WAIT_FOR(strstr(server_is("self", "message"), "it is this program itself"));
+    CHECK_STR(server_is("self", "tools"), "0");
+    CHECK_STR(server_is("ex", "tools"), before);
+    CHECK_INT(RUN("call", "ex.echo", "text=1"), 0);
+    rig_end();
+}
+
+/* One through the other: whoever comes second hears that the first is behind it. */
+TEST(two_hubs_do_not_become_servers_of_each_other)
+{
+    char text[512];
+    struct started second;
+    int port;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(WORDS("--no-token"));
+    snprintf(text, sizeof text,
+             "{\"mcpServers\":{\"first\":{\"url\":\"http://127.0.0.1:%d/mcp\"}}}",
+             port_of_daemon());
+    write_file(in_home("second.json"), text);
+    start_with(&second, NULL,
+               WORDS("serve", "--port", "0", "--no-token", "--no-socket", "--config",
+                     in_home("second.json")));
+    WAIT_FOR(strstr(so_far(second.e), "http://127.0.0.1:"));
+    port = (int)strtol(strstr(so_far(second.e), "http://127.0.0.1:") + 17, NULL, 10);
+    snprintf(text, sizeof text, "http://127.0.0.1:%d/mcp", port);
+    WAIT_FOR(RUN("tools", "--url", text) == 0 && strstr(out, "first__ex__echo"));
+    snprintf(text, sizeof text,
+             "\"ex\":" EXAMPLE ",\"second\":{\"url\":\"http://127.0.0.1:%d/mcp\"}", port);
+    rig_config(text);
+    WAIT_FOR(strstr(server_is("second", "message"), "or has it among its own servers"));
+    kill(second.pid, SIGTERM);
+    CHECK_INT(started_end(&second), 0);
+    rig_end();
+}
