@@ -145,6 +145,8 @@ enum {
     HUB_PROVEN_MS = 16000,         /* a connection that lived so long: reconnects count anew */
     HUB_STEADY_MS = 600000,        /* the same for restarts after crashes */
     HUB_DELAY_MAX_MS = 3600000,    /* the longest wait before an attempt */
+    HUB_CACHE_JOBS = 2,            /* files of the cache that are read or written at once */
+    HUB_CACHE_RETRY_MS = 100,      /* before they are tried again when no worker is free */
     SPEC_TIMEOUT_MS = 30000,       /* tool calls of a server that says nothing about it */
     SPEC_IDLE_MS = 1800000,        /* a lazy server is stopped after this */
     SPEC_WORDS_MAX = 1024,         /* arguments, variables, headers or globs of one server */

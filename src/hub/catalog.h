@@ -67,6 +67,11 @@ size_t catalog_count(const struct catalog *c, const char *server, enum list_kind
 
 /* All entries of a kind, in order, disabled ones too. Borrowed until the next change. */
 size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out);
+/* Entry i of one server, in order, disabled ones too; NULL: there are no more. Its `wire` may be an
+ * old one: unlike catalog_all(), this does not look at what all others list, so that a hundred
+ * servers that come up one after the other cost no more than a hundred times one. */
+const struct entry *catalog_entry(const struct catalog *c, const char *server, enum list_kind kind,
+                                  size_t i);
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e);
 /* Whether it may be known that there is such a server, and anything but its tools be had of it. */
 bool scope_shows_server(const struct catalog *c, const struct scope *s, const char *server);

@@ -125,3 +125,11 @@ size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct en
     *out = o->entries;
     return o->n;
 }
+
+const struct entry *catalog_entry(const struct catalog *c, const char *server, enum list_kind kind,
+                                  size_t i)
+{
+    const struct server *s = catalog_server(c, span_of(server));
+
+    return s && i < s->lists[kind].n ? &s->lists[kind].items[i].e : NULL;
+}

@@ -162,7 +162,7 @@ static void member_free(struct member *m)
 {
     timer_stop(&m->retry);
     free(m->name);
-    map_done(&m->tools_seen);
+    table_done(&m->tools_seen);
     free(m);
 }
 
@@ -488,6 +488,7 @@ struct hub *hub_new(const struct hub_options *opts)
     list_init(&h->members);
     list_init(&h->leaving);
     list_init(&h->todo);
+    list_init(&h->cache_jobs);
     list_init(&h->listeners);
     list_init(&h->waits);
     list_init(&h->closers);

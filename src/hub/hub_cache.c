@@ -11,6 +11,8 @@
 enum { CACHE_VERSION = 1 };
 
 struct cache_job {
+    struct list waiting; /* in hub.cache_jobs, until its turn */
+    loop_fn *work, *done;
     struct hub *hub;
     uint64_t no;
     unsigned load;
@@ -31,6 +33,7 @@ static struct cache_job *job_new(struct member *m)
     spec_fingerprint(link_spec(m->link), digest);
     buf_printf(&path, "%s/%s.json", m->hub->opts.cache_dir, digest);
     j->path = buf_take(&path);
+    list_init(&j->waiting);
     j->hub = m->hub;
     j->no = m->no;
     return j;
@@ -44,12 +47,44 @@ static void job_free(struct cache_job *j)
     free(j);
 }
 
+/* As many as HUB_CACHE_JOBS at once: each needs a thread, and a hundred servers that come up
+ * together would start one each. */
+static void jobs_start(void *ctx)
+{
+    struct hub *h = ctx;
+
+    while (h->cache_running < HUB_CACHE_JOBS && !list_empty(&h->cache_jobs)) {
+        struct cache_job *j = CONTAINER_OF(h->cache_jobs.next, struct cache_job, waiting);
+
+        if (loop_work(h->loop, j->work, j->done, j, NULL) < 0)
+            break;
+        list_remove(&j->waiting);
+        h->cache_running++;
+    }
+    /* The workers have too much to do. The hub stays while it has jobs. */
+    if (!h->cache_running && !list_empty(&h->cache_jobs))
+        loop_after(h->loop, HUB_CACHE_RETRY_MS, jobs_start, h);
+}
+
+static void job_begin(struct cache_job *j, loop_fn *work, loop_fn *done)
+{
+    struct hub *h = j->hub;
+
+    j->work = work;
+    j->done = done;
+    h->jobs++;
+    list_append(&h->cache_jobs, &j->waiting);
+    jobs_start(h);
+}
+
 static void job_end(struct cache_job *j)
 {
     struct hub *h = j->hub;
 
     job_free(j);
     h->jobs--;
+    h->cache_running--;
+    jobs_start(h);
     hub_maybe_end(h);
 }
 
@@ -144,26 +179,19 @@ void member_load(struct member *m)
     }
     j = job_new(m);
     j->load = ++m->loads;
-    if (loop_work(m->hub->loop, load_work, load_done, j, NULL) < 0) {
-        job_free(j);
-        member_loaded(m);
-        return;
-    }
-    m->hub->jobs++;
     m->loading = true;
+    job_begin(j, load_work, load_done);
 }
 
 /* ---- writing ---- */
 
 static void write_list(struct json_out *o, const struct member *m, enum list_kind kind)
 {
-    const struct entry *const *all;
-    size_t n = catalog_all(m->hub->catalog, kind, &all);
+    const struct entry *e;
 
     json_begin_array(o, list_kind_name(kind));
-    for (size_t i = 0; i < n; i++)
-        if (all[i]->server && !strcmp(all[i]->server, m->name))
-            json_put_raw(o, NULL, all[i]->text);
+    for (size_t i = 0; (e = catalog_entry(m->hub->catalog, m->name, kind, i)); i++)
+        json_put_raw(o, NULL, e->text);
     json_end(o);
 }
 
@@ -267,11 +295,7 @@ void member_save(struct member *m)
         return;
     j = job_new(m);
     write_text(&j->text, m);
-    if (loop_work(m->hub->loop, save_work, save_done, j, NULL) < 0) {
-        job_free(j); /* still dirty: next time */
-        return;
-    }
-    m->hub->jobs++;
     m->cache_dirty = false;
     m->cache_busy = true;
+    job_begin(j, save_work, save_done);
 }

@@ -211,7 +211,6 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
         return -PB_E_NOT_FOUND;
     s = link_state(m->link);
     if (s == LINK_CONNECTED) {
-        m->used_at = loop_now(h->loop);
         rc = link_call(m->link, spec, &low, err);
         if (rc == 0)
             *out_id = id_of(m, low);

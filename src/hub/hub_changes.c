@@ -6,26 +6,26 @@
 /* Notes what it is now. True: it was something else. */
 static bool has_changed(struct member *m, const struct entry *e)
 {
-    uint64_t name = hash_keyed(e->name);
+    uint64_t hash = hash_keyed(e->name), name = hash ? hash : 1;
     uintptr_t now = (uintptr_t)hash_keyed(e->text) | 1;
-    uintptr_t was = (uintptr_t)map_put(&m->tools_seen, map_u64(&name), (void *)now);
+    uintptr_t was = (uintptr_t)table_del(&m->tools_seen, name);
 
+    table_put(&m->tools_seen, name, (void *)now);
     return was && was != now;
 }
 
 void member_note_tools(struct member *m)
 {
-    const struct entry *const *all;
-    size_t n = catalog_all(m->hub->catalog, LIST_TOOLS, &all), changed = 0;
+    const struct entry *e;
+    size_t changed = 0;
     AUTO_BUF struct buf names = { 0 };
 
     if (m->tools_seen.n > CATALOG_ITEMS_MAX) /* names that are never the same are no memory */
-        map_done(&m->tools_seen);
-    for (size_t i = 0; i < n; i++) {
-        struct span name = all[i]->name;
+        table_done(&m->tools_seen);
+    for (size_t i = 0; (e = catalog_entry(m->hub->catalog, m->name, LIST_TOOLS, i)); i++) {
+        struct span name = e->name;
 
-        if (!all[i]->server || strcmp(all[i]->server, m->name) != 0 || !has_changed(m, all[i]) ||
-            changed++ >= CATALOG_WARNINGS_MAX)
+        if (!has_changed(m, e) || changed++ >= CATALOG_WARNINGS_MAX)
             continue;
         if (name.n > MCP_NAME_SHOWN_MAX)
             name.n = MCP_NAME_SHOWN_MAX;

@@ -38,7 +38,7 @@ struct member {
     enum pb_era hint;           /* what it spoke last time */
     struct list parked;         /* calls that wait for it */
     struct list waits;          /* hub_when_connected() */
-    struct map tools_seen;      /* hash of a name -> hash of what it was */
+    struct table tools_seen;    /* hash of a name -> hash of what it was */
 };
 
 struct hub {
@@ -62,9 +62,11 @@ struct hub {
     uint64_t last_parked;
 
     struct timer health, idle;
-    struct list waits; /* hub_when_settled() */
-    size_t jobs;       /* work on other threads */
-    bool deferred;     /* we look at what happened at the end of this turn */
+    struct list waits;      /* hub_when_settled() */
+    size_t jobs;            /* work on other threads, begun or not */
+    struct list cache_jobs; /* those that wait for others of them */
+    size_t cache_running;
+    bool deferred; /* we look at what happened at the end of this turn */
 
     bool closing;
     struct timer limit;

@@ -111,8 +111,8 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     c->limit_ms = spec->timeout_ms      ? spec->timeout_ms
                   : l->spec->timeout_ms ? l->spec->timeout_ms
                                         : l->opts.call_ms;
-    c->started = loop_now(l->loop);
     c->began = link_now(l);
+    c->started = (uint64_t)c->began;
     list_init(&c->in_waiting);
     list_init(&c->questions);
     timer_init(&c->timer, l->loop, link_call_on_timer, c);
