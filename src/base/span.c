@@ -7,7 +7,7 @@ bool span_is_nocase(struct span a, const char *s)
 {
     size_t i = 0;
 
-    while (i < a.n && s[i] && lower(a.p[i]) == lower(s[i]))
+    while (i < a.n && s[i] && (a.p[i] == s[i] || lower(a.p[i]) == lower(s[i])))
         i++;
     return i == a.n && !s[i];
 }

@@ -237,13 +237,11 @@ int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out
     rc = check_scope(s, scope, err);
     if (rc < 0)
         return rc;
-    buf_printf(&key, "%u %d %c %s", expose, scope->control,
-               scope->server ? 's'
-               : scope->mode ? 'm'
-                             : 'a',
-               scope->server ? scope->server
-               : scope->mode ? scope->mode
-                             : "");
+    /* Not printed: this is asked for every HTTP request. */
+    buf_uint(&key, expose);
+    buf_str(&key, scope->control ? " c" : " n");
+    buf_byte(&key, scope->server ? 's' : scope->mode ? 'm' : 'a');
+    buf_add_span(&key, span_of(scope->server ? scope->server : scope->mode));
     h = map_get(&s->by_scope, buf_span(&key));
     if (!h) {
         h = host_new(s, scope, expose);

@@ -28,7 +28,13 @@ enum json_type {
 
 enum { JSON_ALL = 0x7fffffff };
 
-struct json_node; /* one tape entry, 16 bytes */
+/* One tape entry. For the functions below, which are inline because a message is asked for its
+ * parts dozens of times; the meaning of `info` is the business of tape.h. */
+struct json_node {
+    uint32_t start, end; /* bytes of the text, quotes and brackets included */
+    uint32_t next;       /* the entry after this value and all that is in it */
+    uint32_t info;       /* the type in the lowest three bits */
+};
 
 /* A zeroed struct json_doc is valid. Reuse it: the tape's memory is kept between parses. */
 struct json_doc {
@@ -60,7 +66,10 @@ void json_doc_done(struct json_doc *doc);
 void json_doc_trim(struct json_doc *doc, size_t keep);
 struct json json_root(const struct json_doc *doc);
 
-enum json_type json_type(struct json v);
+static inline enum json_type json_type(struct json v)
+{
+    return v.doc ? (enum json_type)(v.doc->nodes[v.at].info & 7) : JSON_NONE;
+}
 static inline bool json_is(struct json v, enum json_type t) { return json_type(v) == t; }
 /* "null", "boolean", "number", "string", "array", "object"; "nothing" for JSON_NONE. */
 const char *json_type_name(struct json v);
@@ -68,7 +77,15 @@ const char *json_type_name(struct json v);
 const char *json_type_phrase(struct json v);
 
 /* The value as it was written, quotes and brackets included. Empty for JSON_NONE. */
-struct span json_text(struct json v);
+static inline struct span json_text(struct json v)
+{
+    const struct json_node *n;
+
+    if (!v.doc)
+        return (struct span){ 0 };
+    n = &v.doc->nodes[v.at];
+    return span_make(v.doc->text.p + n->start, n->end - n->start);
+}
 
 /* Children of a taped container; JSON_NONE when there is none or v is no such container. Of
  * members with the same key the first is found. */

@@ -18,12 +18,7 @@ enum {
     NODE_COUNT_MANY = 0xffffff,
 };
 
-struct json_node {
-    uint32_t start, end; /* bytes of the text, quotes and brackets included */
-    uint32_t next;       /* the entry after this value and all that is in it */
-    uint32_t info;
-};
-_Static_assert(sizeof(struct json_node) == 16, "doc.h promises 16 bytes");
+_Static_assert(sizeof(struct json_node) == 16, "a tape is as small as it can be");
 
 static inline const struct json_node *node_of(struct json v) { return &v.doc->nodes[v.at]; }
 

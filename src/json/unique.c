@@ -91,6 +91,8 @@ static uint32_t check_hashed(const struct json_doc *doc, uint32_t first, uint32_
 uint32_t unique_check(const struct json_doc *doc, uint32_t first, uint32_t n,
                       enum unique_layout layout)
 {
+    if (n < 2)
+        return 0;
     if (n <= PAIRWISE_MAX)
         return check_pairs(doc, first, n, layout);
     return check_hashed(doc, first, n, layout);

@@ -8,8 +8,6 @@ struct json json_root(const struct json_doc *doc)
     return doc->n ? (struct json){ doc, 0 } : nothing;
 }
 
-enum json_type json_type(struct json v) { return v.doc ? node_type(node_of(v)) : JSON_NONE; }
-
 const char *json_type_name(struct json v)
 {
     static const char *const names[] = {
@@ -30,16 +28,6 @@ const char *json_type_phrase(struct json v)
     };
 
     return names[json_type(v)];
-}
-
-struct span json_text(struct json v)
-{
-    const struct json_node *n;
-
-    if (!v.doc)
-        return (struct span){ 0 };
-    n = node_of(v);
-    return span_make(v.doc->text.p + n->start, n->end - n->start);
 }
 
 static bool is_container(struct json v)
@@ -152,6 +140,24 @@ struct json json_get_span(struct json object, struct span key)
     }
 }
 
+/* Which of the keys it is; n: none of them. */
+static size_t key_among(const struct json_doc *doc, const struct json_node *k,
+                        const struct span *keys, size_t n)
+{
+    const char *inside = doc->text.p + k->start + 1;
+    size_t len = k->end - k->start - 2, i;
+
+    if (k->info & NODE_ESCAPED) {
+        for (i = 0; i < n && !string_is(doc, k, keys[i]); i++)
+            continue;
+        return i;
+    }
+    for (i = 0; i < n; i++)
+        if (keys[i].n == len && keys[i].p[0] == inside[0] && !memcmp(keys[i].p, inside, len))
+            return i;
+    return n;
+}
+
 void json_get_all(struct json object, const struct span *keys, size_t n, struct json *out)
 {
     const struct json_node *nodes;
@@ -162,20 +168,10 @@ void json_get_all(struct json object, const struct span *keys, size_t n, struct 
         return;
     nodes = object.doc->nodes;
     for (uint32_t at = object.at + 1;; at = nodes[at + 1].next) {
-        const struct json_node *k = &nodes[at];
-        const char *inside = object.doc->text.p + k->start + 1;
+        size_t i = key_among(object.doc, &nodes[at], keys, n);
 
-        for (size_t i = 0; i < n; i++) {
-            bool same = k->info & NODE_ESCAPED
-                            ? string_is(object.doc, k, keys[i])
-                            : k->end - k->start - 2 == keys[i].n && *inside == *keys[i].p &&
-                                  memcmp(inside, keys[i].p, keys[i].n) == 0;
-
-            if (same && !out[i].doc)
-                out[i] = (struct json){ object.doc, at + 1 };
-            if (same)
-                break;
-        }
+        if (i < n && !out[i].doc)
+            out[i] = (struct json){ object.doc, at + 1 };
         if (nodes[at + 1].info & NODE_LAST)
             return;
     }

@@ -73,13 +73,6 @@ static uint64_t spent(const struct client_call *call)
     return loop_now(call->c->loop) - call->started;
 }
 
-/* Its time begins, or begins anew. */
-static void start_clock(struct client_call *call, uint64_t ms)
-{
-    if (call->timeout_ms != CLIENT_NO_LIMIT && !call->endless)
-        timer_start(&call->timer, ms);
-}
-
 /* Up to the timeout from now, but not past what all extensions together may give. */
 static uint64_t time_left(const struct client_call *call)
 {
@@ -89,10 +82,17 @@ static uint64_t time_left(const struct client_call *call)
     return left < call->timeout_ms ? left : call->timeout_ms;
 }
 
+/* Its time begins, or begins anew. */
+static void start_clock(struct client_call *call)
+{
+    if (call->timeout_ms != CLIENT_NO_LIMIT && !call->endless)
+        timer_start(&call->timer, time_left(call));
+}
+
 void client_call_extend(struct client_call *call)
 {
     if (call->state == CALL_SENT)
-        start_clock(call, time_left(call));
+        start_clock(call);
 }
 
 /* Over modern HTTP the closed stream is the cancellation; the handshake has none. */
@@ -175,7 +175,7 @@ int client_call_send(struct client_call *call, struct pb_error *err)
     if (rc == 0)
         rc = c->wire->ops->send(c->wire, &out, err);
     if (rc == 0)
-        start_clock(call, time_left(call));
+        start_clock(call);
     keep_buffer(c, &text);
     return rc;
 }
@@ -256,7 +256,7 @@ int client_call_new(struct client *c, const struct client_request_spec *spec, un
     if (client_in(c, CL_RESHAKING) && !call->shaking) {
         call->state = CALL_WAITING;
         keep_params(call);
-        start_clock(call, call->timeout_ms);
+        start_clock(call);
         rc = 0;
     } else {
         rc = client_call_send(call, err);
@@ -278,7 +278,7 @@ uint64_t client_call_park(struct client *c, const struct client_request_spec *sp
 
     call->spec.params = (struct span){ 0 };
     call->state = CALL_PARKED;
-    start_clock(call, call->timeout_ms);
+    start_clock(call);
     return call->id;
 }
 
