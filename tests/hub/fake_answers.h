@@ -136,6 +136,7 @@ static inline void fake_run_tool(struct fake_server *f, struct fake_tool *t, str
     f->calls++;
     t->calls++;
     snprintf(f->last_args, sizeof f->last_args, "%.*s", SPAN_ARG(args));
+    buf_printf(&f->history, "%s %.*s\n", t->name, SPAN_ARG(args));
     switch (t->kind) {
     case FAKE_TEXT:
         fake_reply_text(r, span_of(t->text));

@@ -83,6 +83,43 @@ static inline const char *fakes_states(const struct fakes *s, const char *server
     return text;
 }
 
+/* ---- waiting ---- */
+
+enum { FAKES_STEP_MS = 10, FAKES_EVENTUALLY_MS = 1000 };
+
+/* Lets the clock go on in small steps until the condition holds; the test fails past the limit. */
+#define FAKES_EVENTUALLY_WITHIN(fakes, limit_ms, cond)                                  \
+    do {                                                                                \
+        for (uint64_t ms_ = 0; fakes_settle(fakes), !(cond); ms_ += FAKES_STEP_MS) {    \
+            if (ms_ >= (limit_ms))                                                      \
+                TAP_FAIL("not within %llu ms: " #cond, (unsigned long long)(limit_ms)); \
+            loop_advance((fakes)->loop, FAKES_STEP_MS);                                 \
+        }                                                                               \
+    } while (0)
+#define FAKES_EVENTUALLY(fakes, cond) FAKES_EVENTUALLY_WITHIN(fakes, FAKES_EVENTUALLY_MS, cond)
+
+/* Does something and collects the events of this kind that follow, until there are n or the time
+ * is over. Returns how many came; the first of them is s->events[*first]. */
+static inline size_t fakes_collect(struct fakes *s, enum hub_event_kind kind, size_t n,
+                                   uint64_t within_ms, void (*action)(void *ctx), void *ctx,
+                                   size_t *first)
+{
+    size_t before = fakes_count(s, kind, NULL, NULL), from = s->n_events, got = 0;
+
+    action(ctx);
+    for (uint64_t ms = 0;; ms += FAKES_STEP_MS) {
+        fakes_settle(s);
+        got = fakes_count(s, kind, NULL, NULL) - before;
+        if (got >= n || ms >= within_ms)
+            break;
+        loop_advance(s->loop, FAKES_STEP_MS);
+    }
+    while (from < s->n_events && s->events[from].kind != kind)
+        from++;
+    *first = from;
+    return got;
+}
+
 /* ---- answers ---- */
 
 struct fake_reply {

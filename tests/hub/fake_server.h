@@ -75,8 +75,21 @@ static inline struct fake_server *fakes_find(struct fakes *s, const char *name)
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->servers[i]->name, name) == 0)
             return s->servers[i];
+    if (s->fallback)
+        return s->fallback;
     TAP_FAIL("there is no fake server '%s'", name);
     return NULL;
+}
+
+/* Forgets what happened, not what it does. */
+static inline void fake_reset(struct fake_server *f)
+{
+    f->connects = f->closes = f->calls = f->cancellations = f->watched = f->unwatched = 0;
+    memset(f->lists, 0, sizeof f->lists);
+    f->history.n = f->words.n = 0;
+    f->last_args[0] = f->last_caller[0] = f->last_answer[0] = '\0';
+    for (size_t i = 0; i < f->n_tools; i++)
+        f->tools[i].calls = 0;
 }
 
 /* One line on stderr of every connection. */
@@ -128,9 +141,11 @@ static inline void fakes_done(struct fakes *s)
         pb_server_free(f->server);
         CHECK_INT(f->n_held, 0);
         buf_done(&f->words);
+        buf_done(&f->history);
         free(f);
     }
     loop_free(s->loop);
+    buf_done(&s->opened);
     fakes_forget_events(s);
     free(s->events);
 }
@@ -144,6 +159,9 @@ static inline int fake_open(void *ctx, struct client **out, struct pb_loop *loop
     struct fake_server *f = fakes_find(ctx, spec->name);
     struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
 
+    buf_printf(&f->fakes->opened, "%s\n", spec->name);
+    if (f->fakes->open_error)
+        return fail(err, PB_E_CLOSED, "%s", f->fakes->open_error);
     f->connects++;
     snprintf(f->last_caller, sizeof f->last_caller, "%s", caller);
     o.server = f->server;

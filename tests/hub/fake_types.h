@@ -17,7 +17,7 @@ enum fake_connect {
     FAKE_CONNECT_OK,
     FAKE_CONNECT_FAIL,  /* the opener itself fails with connect_text */
     FAKE_CONNECT_HANG,  /* never gets anywhere */
-    FAKE_CONNECT_DELAY, /* connect_ms, then as FAKE_CONNECT_OK */
+    FAKE_CONNECT_DELAY, /* connect_ms, then connect_then */
     FAKE_CONNECT_DIE,   /* ends at the first message, saying connect_text on stderr */
 };
 
@@ -69,6 +69,7 @@ struct fake_server {
     enum fake_connect connect;
     const char *connect_text;
     uint64_t connect_ms;
+    enum fake_connect connect_then; /* OK unless said */
     unsigned connect_fails; /* so many attempts fail with connect_text before `connect` counts */
     enum fake_connect (*custom)(struct fake_server *f); /* decides instead; may be NULL */
 
@@ -83,6 +84,7 @@ struct fake_server {
     size_t watched, unwatched, roots_changed;
     size_t n_roots;
     char roots[1024];       /* the newest answer to it */
+    struct buf history;     /* "tool arguments\n" of every tools/call */
     char last_args[1024];   /* of the newest tools/call */
     char last_caller[128];  /* of the newest connect */
     char last_answer[1024]; /* to the newest question */
@@ -106,6 +108,9 @@ struct fakes {
     struct pb_loop *loop;
     struct fake_server *servers[FAKE_SERVERS_MAX];
     size_t n;
+    struct fake_server *fallback; /* of specs whose name no server has; NULL: the test fails */
+    const char *open_error;       /* the opener itself fails with this; NULL: it does not */
+    struct buf opened;            /* "name\n" of every spec that was opened */
     struct fake_event *events;
     size_t n_events;
 };

@@ -67,6 +67,14 @@ static inline void fake_wire_timer(void *ctx)
     struct fake_wire *w = ctx;
     struct pb_error err;
 
+    if (w->how == FAKE_CONNECT_DELAY)
+        w->how = w->f->connect_then;
+    if (w->how == FAKE_CONNECT_HANG)
+        return;
+    if (w->how == FAKE_CONNECT_FAIL) {
+        fake_wire_break(w, w->f->connect_text ? w->f->connect_text : "connection refused");
+        return;
+    }
     if (w->how == FAKE_CONNECT_DIE) {
         fake_keep_words(w->f, w->f->connect_text);
         fake_say_on(w, w->f->connect_text);
