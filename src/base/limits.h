@@ -196,4 +196,11 @@ enum {
     WARDEN_KILLS_MAX = 100,       /* rounds of SIGKILL before it is hopeless */
     WARDEN_KILL_MS = 100,         /* for one such round */
     WARDEN_PAUSE_MS = 10,         /* between two looks that find nothing */
+
+    /* REST */
+    REST_PARAMS_MAX = 12,            /* of one route */
+    REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */
+    REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
+    REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
+    REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
 };

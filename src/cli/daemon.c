@@ -20,6 +20,14 @@ struct daemon {
     bool reading, read_again;
     struct config *fresh;
     struct pb_error read_err;
+    struct list waiting; /* for it to be over: struct reload_wait */
+};
+
+struct reload_wait {
+    struct list at;
+    bool next; /* what is being read now is too old for it */
+    void (*fn)(void *ctx, const struct pb_error *err);
+    void *ctx;
 };
 
 static void begin_stop(struct daemon *d);
@@ -51,21 +59,44 @@ static void apply_config(struct daemon *d)
                 n.added, n.removed, n.restarted, n.updated);
 }
 
+/* `all`: also those for whom it is to be read once more. */
+static void reload_over(struct daemon *d, bool all, const struct pb_error *err)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &d->waiting) {
+        struct reload_wait *w = CONTAINER_OF(pos, struct reload_wait, at);
+
+        if (w->next && !all) {
+            w->next = false;
+            continue;
+        }
+        list_remove(&w->at);
+        w->fn(w->ctx, err);
+        free(w);
+    }
+}
+
 static void on_config_read(void *ctx)
 {
+    static const struct pb_error busy = { PB_E_BUSY, 0, "the config cannot be read now" };
     struct daemon *d = ctx;
+    bool good = d->fresh != NULL;
 
     d->reading = false;
     if (d->stopping) {
         config_free(TAKE(d->fresh));
         return;
     }
-    if (d->fresh)
+    if (good)
         apply_config(d);
     else
         fprintf(stderr, "patchbay: the config is not taken: %s\n", d->read_err.msg);
+    reload_over(d, false, good ? NULL : &d->read_err);
     if (d->read_again)
         start_reload(d);
+    if (!d->reading)
+        reload_over(d, true, &busy);
 }
 
 static void start_reload(void *ctx)
@@ -81,6 +112,21 @@ static void start_reload(void *ctx)
         return;
     }
     d->reading = true;
+}
+
+static void reload_then(void *ctx, void (*fn)(void *ctx, const struct pb_error *err), void *fn_ctx)
+{
+    struct daemon *d = ctx;
+    struct reload_wait *w = NEW(struct reload_wait);
+    struct pb_error err;
+
+    *w = (struct reload_wait){ .next = d->reading, .fn = fn, .ctx = fn_ctx };
+    list_append(&d->waiting, &w->at);
+    start_reload(d);
+    if (d->reading)
+        return;
+    fail(&err, PB_E_BUSY, "the config cannot be read now");
+    reload_over(d, true, &err);
 }
 
 static void watch_config(struct daemon *d)
@@ -133,9 +179,13 @@ static void on_attach_closed(void *ctx)
 /* From the outside in: nobody new, answers for those who wait, then the servers. */
 static void begin_stop(struct daemon *d)
 {
+    struct pb_error err;
+
     if (d->stopping)
         return;
     d->stopping = true;
+    fail(&err, PB_E_CLOSED, "patchbay is stopping");
+    reload_over(d, true, &err);
     watch_free(TAKE(d->watch));
     if (d->attach)
         attach_close(TAKE(d->attach), on_attach_closed, d);
@@ -186,6 +236,7 @@ static void set_facts(struct daemon *d)
         .files = d->files,
         .started_at = loop_wall(d->loop),
         .reload = start_reload,
+        .reload_then = reload_then,
         .stop = on_stop,
         .ctx = d,
     };
@@ -294,6 +345,7 @@ int daemon_run(const struct daemon_options *opts)
         return cli_fail(&err);
     }
     d.loop = loop_new(NULL);
+    list_init(&d.waiting);
     if (start(&d, &err) < 0) {
         status = cli_fail(&err);
         begin_stop(&d);

@@ -236,7 +236,7 @@ static bool write_prompt(struct json_out *o, struct json result, bool *is_error)
 }
 
 /* The first content; all of them beside it when there are more. */
-static bool write_resource(struct json_out *o, struct json result, bool *is_error)
+bool external_write_resource(struct json_out *o, struct json result, bool *is_error)
 {
     struct json contents = json_get(result, "contents"), first = json_item(contents, 0);
     struct json text = json_get(first, "text"), blob = json_get(first, "blob");
@@ -313,7 +313,7 @@ void external_read_resource(struct external *x)
     json_put_span(&o, "uri", x->named);
     json_end(&o);
     a = ask_new(x->named);
-    a->write = write_resource;
+    a->write = external_write_resource;
     a->key = "uri";
     a->missing = "resource_not_found";
     ask(x, a, l, "resources/read", buf_span(&params));

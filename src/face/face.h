@@ -4,4 +4,5 @@
 #include "control.h"
 #include "host.h"
 #include "near.h"
+#include "rest.h"
 #include "serve.h"

@@ -1,4 +1,5 @@
 #include "serve.h"
+#include "rest.h"
 #include <stdio.h>
 
 enum { FLUSH_LOOK_MS = 10 }; /* how often a close looks whether the last connection is closed */
@@ -14,6 +15,7 @@ struct serve {
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
+    struct rest *rest;
     struct map mounts; /* by host: however it is spelt, a place is made once */
     int64_t started_at;
 
@@ -118,7 +120,9 @@ static void handle(void *ctx, struct http_request *r)
     /* That we are alive is no secret, but a page elsewhere need not know it. */
     if (v.status == 401 && span_is(http_path(r), "/health"))
         v.status = 0, v.principal = "";
-    if (v.status)
+    if (rest_owns(http_path(r)))
+        rest_handle(s->rest, r, &v);
+    else if (v.status)
         endpoint_refuse(r, v.status, v.headers, SPAN(""), RPC_SERVER_ERROR, v.why);
     else if (span_is(http_path(r), "/health"))
         reply_health(r);
@@ -183,6 +187,7 @@ int serve_start(struct serve **out, struct hosts *hosts, const struct serve_opti
     s->loop = loop;
     guard.port = http_server_port(s->http);
     s->guard = guard_new(&guard);
+    s->rest = rest_new(&(struct rest_options){ .hosts = hosts, .http = s->http });
     s->started_at = loop_wall(loop);
     *out = s;
     return 0;
@@ -205,6 +210,7 @@ static void on_closed(void *ctx)
 {
     struct serve *s = ctx;
 
+    rest_free(TAKE(s->rest)); /* while there still is a hub */
     if (s->closed_fn)
         s->closed_fn(s->closed_ctx);
     loop_free_later(s->loop, s, free_serve);
@@ -246,6 +252,7 @@ void serve_close(struct serve *s, loop_fn *fn, void *ctx)
     s->flush_until = loop_now(s->loop) + MCP_FLUSH_MS;
     timer_init(&s->flush, s->loop, look_at_connections, s);
     http_server_drain(s->http);
+    rest_drain(s->rest);
     MAP_FOREACH(slot, &s->mounts) {
         struct mount *m = slot->value;
 

@@ -1,5 +1,6 @@
 /* serve.h - the hub over HTTP: one listener, the guard in front of every route, and behind it
- * /mcp, /mcp/<server>, /mcp/mode/<mode>, /sse and /mcp/sse with their message paths, /health. */
+ * /mcp, /mcp/<server>, /mcp/mode/<mode>, /sse and /mcp/sse with their message paths, /health, and
+ * what rest.h answers. */
 #pragma once
 #include "host.h"
 

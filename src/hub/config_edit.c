@@ -351,3 +351,20 @@ int config_set_top(const char *path, const char *member, struct span value, stru
 
     return run_change(&c, value.n > 0, set_top, err);
 }
+
+static int set_setting(struct edit_text *e, const struct change *c, struct pb_error *err)
+{
+    struct json settings = json_get(edit_text_root(e), "settings");
+    struct json old = json_get(settings, c->name);
+
+    if (c->value.n)
+        return put_below(e, "settings", c->name, c->value, err);
+    return json_is(old, JSON_NONE) ? 0 : edit_text_drop(e, settings, old, err);
+}
+
+int config_set_setting(const char *path, const char *name, struct span value, struct pb_error *err)
+{
+    struct change c = { .path = path, .name = name, .value = value };
+
+    return run_change(&c, value.n > 0, set_setting, err);
+}

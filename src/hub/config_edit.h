@@ -25,6 +25,9 @@ MUST_CHECK int config_save_mode(const char *path, const char *id, struct span mo
                                 struct pb_error *err);
 MUST_CHECK int config_set_top(const char *path, const char *member, struct span value,
                               struct pb_error *err);
+/* One member of "settings"; `value` empty: takes it out. */
+MUST_CHECK int config_set_setting(const char *path, const char *name, struct span value,
+                                  struct pb_error *err);
 
 /* The line on which the file defines the server, in whichever shape. -PB_E_NOT_FOUND: it does not,
  * or there is no file. */

@@ -1,0 +1,161 @@
+#include "rest_impl.h"
+#include <stdio.h>
+
+bool rest_owns(struct span path)
+{
+    static const char *const pages[] = { "/openapi.json", "/docs", "/metrics", "/api" };
+
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+        if (span_is(path, pages[i]))
+            return true;
+    return span_starts(path, "/api/");
+}
+
+/* ---- what the hub tells ---- */
+
+static const char *newest_alert(const struct view *v, size_t *count)
+{
+    const struct view_alert *const *all;
+
+    *count = view_alerts(v, &all);
+    return *count ? all[*count - 1]->id : "";
+}
+
+static void on_event(void *ctx, const struct hub_event *e)
+{
+    struct rest *s = ctx;
+    char before[UUID_CHARS + 1];
+    size_t n_before, n;
+
+    rest_metrics_hub(s->metrics, e);
+    rest_events_hub(s->events, e);
+    if (e->kind == EVENT_LOG)
+        return; /* the link keeps its log; once is enough */
+    snprintf(before, sizeof before, "%s", newest_alert(s->view, &n_before));
+    view_apply(s->view, e);
+    if (strcmp(before, newest_alert(s->view, &n)) != 0 || n != n_before)
+        rest_events_tell(s->events, "alertsChanged");
+}
+
+/* With no server it is the modes that changed; told for each kind of list. */
+static void on_list_changed(void *ctx, enum list_kind kind, const char *server)
+{
+    struct rest *s = ctx;
+
+    if (!*server && kind == LIST_TOOLS)
+        rest_events_tell(s->events, "modesChanged");
+}
+
+/* Servers that were there before us. */
+static void view_link(void *ctx, struct link *l)
+{
+    struct rest *s = ctx;
+    struct hub_event e = {
+        .kind = EVENT_STATE, .server = link_name(l), .spec = link_spec(l), .at = loop_wall(s->loop)
+    };
+
+    view_add_server(s->view, link_spec(l));
+    link_status(l, &e.state.to);
+    view_apply(s->view, &e);
+}
+
+/* ---- life ---- */
+
+struct rest *rest_new(const struct rest_options *o)
+{
+    struct rest *s = NEW(struct rest);
+    struct hub_listener listener = { .event = on_event, .list_changed = on_list_changed, .ctx = s };
+
+    s->hosts = o->hosts;
+    s->loop = hosts_loop(o->hosts);
+    s->hub = hosts_hub(o->hosts);
+    s->http = o->http;
+    s->view = view_new();
+    s->events = rest_events_new(s);
+    s->metrics = rest_metrics_new();
+    list_init(&s->jobs);
+    if (s->hub) {
+        hub_each(s->hub, view_link, s);
+        s->news = hub_listen(s->hub, &listener);
+    }
+    return s;
+}
+
+void rest_drain(struct rest *s) { rest_events_end(s->events); }
+
+void rest_free(struct rest *s)
+{
+    if (!s)
+        return;
+    if (s->news)
+        hub_unlisten(s->news);
+    rest_jobs_leave(s);
+    rest_events_free(s->events);
+    rest_metrics_free(s->metrics);
+    view_free(s->view);
+    free(s);
+}
+
+/* ---- one request ---- */
+
+static void refuse_by_guard(struct http_request *r, const struct guard_verdict *v)
+{
+    rest_fail(r, &(struct rest_failure){ .status = v->status,
+                                         .error = v->status == 401 ? "unauthorized" : "forbidden",
+                                         .message = v->why,
+                                         .headers = v->headers });
+}
+
+static void refuse_route(struct http_request *r, struct buf *allow)
+{
+    struct rest_failure f = { 404, "not_found", .message = "There is nothing at this path" };
+    AUTO_BUF struct buf line = { 0 };
+
+    if (allow->n) {
+        buf_printf(&line, "Allow: %s\r\n", buf_cstr(allow));
+        f.status = 405;
+        f.error = "method_not_allowed";
+        f.message = "This path does not take this method";
+        f.next = buf_cstr(allow);
+        f.headers = buf_cstr(&line);
+    }
+    rest_fail(r, &f);
+}
+
+static void reply_options(struct http_request *r, struct buf *allow)
+{
+    AUTO_BUF struct buf headers = { 0 };
+
+    buf_printf(&headers, "Allow: %s\r\nCache-Control: no-store\r\n", buf_cstr(allow));
+    http_reply(r, 204, buf_cstr(&headers), NULL, 0);
+}
+
+static void run(struct rest_call *c)
+{
+    if (c->route->flags & REST_NEEDS_HUB && !c->hub)
+        rest_fail(c->r, &(struct rest_failure){ 503, "no_client_manager",
+                                                .message = "There is no hub behind this server" });
+    else if (rest_read(c))
+        c->route->run(c);
+}
+
+void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v)
+{
+    struct span method = http_method(r);
+    AUTO_BUF struct buf allow = { 0 };
+    struct rest_call c = { .rest = s, .hub = s->hub, .r = r };
+
+    if (v->status) {
+        refuse_by_guard(r, v);
+        return;
+    }
+    c.route = rest_find(span_is(method, "HEAD") ? SPAN("GET") : method, http_path(r), &allow);
+    if (c.route)
+        run(&c);
+    else if (allow.n && span_is(method, "OPTIONS"))
+        reply_options(r, &allow);
+    else
+        refuse_route(r, &allow);
+    json_doc_done(&c.doc);
+    arena_done(&c.arena);
+}

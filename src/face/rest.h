@@ -1,0 +1,68 @@
+/* rest.h - the hub for programs and pages that would rather send JSON than speak MCP: everything
+ * under /api, and /openapi.json, /docs and /metrics.
+ *
+ * One table says which routes there are, what each takes and what it answers. The router, the
+ * OpenAPI document and the page at /docs are made from it. A failure is {"error":CODE,…} with a
+ * "message" for people and, where something can be done, what is "next". */
+#pragma once
+#include "control.h"
+
+struct rest;
+
+struct rest_options {
+    struct hosts *hosts; /* must live longer; without a hub what needs one is answered 503 */
+    const struct http_server *http; /* whose connections are counted; may be NULL */
+};
+
+struct rest *rest_new(const struct rest_options *o);
+/* Is it for us to answer at this path? */
+bool rest_owns(struct span path);
+/* Answers r, now or later. `v` is what the guard said: a refusal is told in our own shape. */
+void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v);
+/* Ends the streams of events: they would never end by themselves. */
+void rest_drain(struct rest *s);
+/* When no request is left that it has not answered. */
+void rest_free(struct rest *s);
+
+/* ---- the table ---- */
+
+enum rest_place { REST_PATH, REST_QUERY, REST_BODY };
+enum rest_type { REST_STRING, REST_COUNT, REST_NUMBER, REST_BOOL, REST_OBJECT, REST_ANY };
+
+struct rest_param {
+    const char *name;
+    enum rest_place in;
+    enum rest_type type;
+    bool required;
+    const char *help;
+};
+
+enum rest_flags {
+    REST_NEEDS_HUB = 1,
+    REST_OPEN_BODY = 2, /* the body may have members that are not named here */
+    REST_STREAM = 4,    /* never ends by itself */
+};
+
+/* Which failures an answer may be, beside those of the guard and of the body's form. */
+enum rest_errors {
+    REST_404 = 1,
+    REST_409 = 2,
+    REST_502 = 4,
+    REST_503 = 8,
+    REST_504 = 16,
+};
+
+struct rest_call;
+
+struct rest_route {
+    const char *method, *path;
+    void (*run)(struct rest_call *c);
+    const struct rest_param *params; /* ended by name NULL; NULL: none */
+    unsigned flags, errors;
+    int status;          /* when all is well */
+    const char *example; /* of that answer, JSON; or NULL and ... */
+    const char *type;    /* ... its media type */
+    const char *help;
+};
+/* Sorted by path, then method; ended by method NULL. */
+extern const struct rest_route rest_routes[];

@@ -1,0 +1,407 @@
+/* rest_config.c - adding, configuring and removing servers, and switching them and their tools on
+ * and off: what a console does, saved in config.json (C18). */
+#include "rest_impl.h"
+#include <stdio.h>
+
+static const char masked[] = "***";
+
+/* What may be written about a server that another file defines, or none. */
+static bool in_config(const struct rest *s, const struct spec *spec)
+{
+    const struct control_facts *f = control_facts_of(s->hosts);
+    AUTO_BUF struct buf path = { 0 };
+
+    buf_printf(&path, "%s/config.json", f->home ? f->home : "");
+    return f->home && spec->file && strcmp(spec->file, buf_cstr(&path)) == 0;
+}
+
+static bool refuse_elsewhere(struct rest_call *c, const struct spec *spec)
+{
+    char text[MCP_ERROR_TEXT_MAX];
+
+    if (in_config(c->rest, spec))
+        return false;
+    if (spec->file)
+        snprintf(text, sizeof text, "It is defined at %s:%u, which is not ours to change",
+                 spec->file, spec->line);
+    else
+        snprintf(text, sizeof text, "It is not in config.json: it came %s",
+                 spec->runtime_only ? "by POST /api/mcp-clients/connect" : "by the command line");
+    rest_fail(c->r, &(struct rest_failure){ 409, "defined_elsewhere", "name", span_of(spec->name),
+                                            .message = text });
+    return true;
+}
+
+/* ---- what is to be added ---- */
+
+static const char *no_variables(void *ctx, const char *name)
+{
+    (void)ctx, (void)name;
+    return NULL;
+}
+
+/* Good enough to be saved? Variables stay as they are. */
+static int parse_entry(struct spec **out, const char *name, struct span entry, struct pb_error *err)
+{
+    struct config_request request = { .env = no_variables };
+    int rc = spec_check_name(span_of(name), err);
+
+    return rc < 0 ? rc : spec_parse(out, name, entry, false, &request, err);
+}
+
+static int parse_text(struct spec **out, const char *text, const char *name, struct buf *entry,
+                      struct pb_error *err)
+{
+    const char *words[] = { text, NULL };
+    struct add_request r = { .words = words, .name = name };
+    int rc = add_parse(out, &r, err);
+
+    if (rc < 0)
+        return rc;
+    (*out)->package = SPEC_PACKAGE_NONE; /* what it needs is in the command that is saved */
+    spec_write(entry, *out);
+    return 0;
+}
+
+/* False: answered. */
+static bool read_new(struct rest_call *c, struct spec **out, struct buf *entry)
+{
+    const char *text = rest_text(c, "text"), *name = rest_text(c, "name");
+    const struct rest_value *given = rest_value(c, "entry");
+    struct pb_error err;
+    int rc;
+
+    if (!text == !given->given) {
+        rest_refuse(c->r, "expected either text, as 'patchbay add' takes it, or name and entry");
+        return false;
+    }
+    if (given->given && !name) {
+        rest_refuse(c->r, "name: expected a string beside entry");
+        return false;
+    }
+    if (given->given) {
+        buf_add_span(entry, json_text(given->json));
+        rc = parse_entry(out, name, buf_span(entry), &err);
+    } else {
+        rc = parse_text(out, text, name, entry, &err);
+    }
+    if (rc < 0)
+        rest_fail_hub(c->r, &err, NULL, NULL);
+    return rc == 0;
+}
+
+static void reply_dry(struct rest_call *c, const struct spec *spec)
+{
+    AUTO_BUF struct buf body = { 0 }, entry = { 0 }, what = { 0 };
+    struct json_out o = json_out(&body);
+
+    spec_write_masked(&entry, spec);
+    spec_describe(&what, spec);
+    json_begin_object(&o, NULL);
+    json_put_bool(&o, "dry_run", true);
+    json_put_str(&o, "name", spec->name);
+    json_put_str(&o, "transport", spec_transport_name(spec->transport));
+    json_put_span(&o, "target", buf_span(&what));
+    json_put_str(&o, "auth", spec_auth_name(spec->auth));
+    json_put_bool(&o, "exists", c->hub && hub_link(c->hub, spec->name));
+    json_put_raw(&o, "entry", buf_span(&entry));
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+/* ---- work on the file ---- */
+
+static int add_server(struct rest_job *j, struct pb_error *err)
+{
+    unsigned line;
+    int rc = config_find_server(j->path, j->name, &line, err);
+
+    if (rc == 0 && !j->force)
+        return fault_fail(err, FAULT_DUPLICATE, "%s:%u defines a server of this name", j->path,
+                          line);
+    if (rc < 0 && rc != -(int)PB_E_NOT_FOUND)
+        return rc;
+    return config_save_server(j->path, j->name, buf_span(&j->text), err);
+}
+
+static int remove_server(struct rest_job *j, struct pb_error *err)
+{
+    return config_remove_server(j->path, j->name, err);
+}
+
+static int enable_server(struct rest_job *j, struct pb_error *err)
+{
+    int rc =
+        config_set_member(j->path, j->name, "enabled", j->on ? SPAN("true") : SPAN("false"), err);
+
+    /* "disabled" is how other programs write it; it must not say the opposite. */
+    return rc < 0 ? rc : config_set_member(j->path, j->name, "disabled", (struct span){ 0 }, err);
+}
+
+static int enable_tool(struct rest_job *j, struct pb_error *err)
+{
+    static const char *const members[] = { "disabledTools", "disabled_tools", NULL };
+
+    return config_list_member(j->path, j->name, members, buf_cstr(&j->text), !j->on, err);
+}
+
+/* ---- entries with values that are not shown ---- */
+
+/* "NAME=value" or "Name: value". */
+static const char *value_of(const char *const *pairs, struct span name, char separator)
+{
+    for (; *pairs; pairs++) {
+        const char *end = strchr(*pairs, separator);
+
+        if (end && span_eq(span_make(*pairs, (size_t)(end - *pairs)), name))
+            return end + 1 + (separator == ':' ? strspn(end + 1, " ") : 0);
+    }
+    return NULL;
+}
+
+/* An object whose masked values are put back. */
+static void put_pairs(struct json_out *o, struct span key, struct json v, const char *const *old,
+                      char separator)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct json_out inner = json_out(&text);
+
+    json_begin_object(&inner, NULL);
+    JSON_FOREACH(pair, v) {
+        struct span name = json_key_str(pair, &a);
+        const char *kept = json_str_is(pair, masked) ? value_of(old, name, separator) : NULL;
+        AUTO_BUF struct buf quoted = { 0 };
+
+        if (kept)
+            json_quote(&quoted, span_of(kept));
+        json_put_raw_key(&inner, name, kept ? buf_span(&quoted) : json_text(pair));
+    }
+    json_end(&inner);
+    json_put_raw_key(o, key, buf_span(&text));
+}
+
+static void put_back(struct buf *out, struct json entry, const struct spec *old)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    JSON_FOREACH(member, entry) {
+        struct span key = json_key_str(member, &a);
+
+        if (span_is(key, "env") && json_is(member, JSON_OBJECT))
+            put_pairs(&o, key, member, old->env, '=');
+        else if (span_is(key, "headers") && json_is(member, JSON_OBJECT))
+            put_pairs(&o, key, member, old->headers, ':');
+        else
+            json_put_raw_key(&o, key, json_text(member));
+    }
+    json_end(&o);
+}
+
+/* Whoever edits what GET showed sends "***" back for what it did not: that stays as it is. */
+static int configure_server(struct rest_job *j, struct pb_error *err)
+{
+    const char *files[] = { j->path, NULL };
+    struct config_request request = { .files = files, .env = no_variables };
+    AUTO(config) struct config *config = NULL;
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf entry = { 0 };
+    const struct spec *old;
+    int rc = config_load(&config, &request, err);
+
+    if (rc == 0)
+        rc = json_parse(&doc, buf_span(&j->text), NULL, err);
+    if (rc < 0)
+        return rc;
+    old = map_get(&config->specs, span_of(j->name));
+    if (!old)
+        return fault_fail(err, FAULT_NO_SERVER, "%s defines no server of this name", j->path);
+    put_back(&entry, json_root(&doc), old);
+    if (memmem(entry.p, entry.n, masked, strlen(masked)))
+        return fail(err, PB_E_INVALID,
+                    "'***' stands for a value that is not shown, and it is not known which; only "
+                    "in env and headers can it be kept");
+    return config_save_server(j->path, j->name, buf_span(&entry), err);
+}
+
+/* ---- answers ---- */
+
+static void reply_server(struct rest_job *j, int status)
+{
+    struct link *l = hub_link(j->rest->hub, j->name);
+
+    if (l)
+        rest_reply_server(j->r, status, j->rest->hub, l);
+    else
+        rest_fail(j->r,
+                  &(struct rest_failure){
+                      409, "config_not_taken", "name", span_of(j->name),
+                      .message = "It was saved, but another file hides it or the hub is full" });
+}
+
+static void reply_added(struct rest_job *j) { reply_server(j, 201); }
+
+static void reply_changed(struct rest_job *j) { reply_server(j, 200); }
+
+static void write_removed(struct http_request *r, const char *name)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "status", "ok");
+    json_put_str(&o, "name", name);
+    json_end(&o);
+    rest_reply(r, 200, &body);
+}
+
+static void reply_removed(struct rest_job *j) { write_removed(j->r, j->name); }
+
+static void start(struct rest_job *j, int (*work)(struct rest_job *j, struct pb_error *err),
+                  void (*then)(struct rest_job *j))
+{
+    j->work = work;
+    j->then = then;
+    rest_job_start(j);
+}
+
+/* ---- routes ---- */
+
+void rest_servers_add(struct rest_call *c)
+{
+    AUTO(spec) struct spec *spec = NULL;
+    AUTO_BUF struct buf entry = { 0 };
+    struct rest_job *j;
+
+    if (!read_new(c, &spec, &entry))
+        return;
+    if (rest_yes(c, "dry_run")) {
+        reply_dry(c, spec);
+        return;
+    }
+    if (hub_link(c->hub, spec->name) && !rest_yes(c, "force")) {
+        rest_fail(c->r, &(struct rest_failure){ 409, "duplicate_name", "name", span_of(spec->name),
+                                                .message = "There is a server of this name",
+                                                .next = "give another name, or force" });
+        return;
+    }
+    j = rest_job_new(c, spec->name);
+    if (!j)
+        return;
+    j->force = rest_yes(c, "force");
+    buf_add_span(&j->text, buf_span(&entry));
+    start(j, add_server, reply_added);
+}
+
+void rest_server_configure(struct rest_call *c)
+{
+    struct link *l = rest_link(c);
+    AUTO(spec) struct spec *check = NULL;
+    struct span entry = http_body(c->r);
+    struct pb_error err;
+    struct rest_job *j;
+
+    if (!l || refuse_elsewhere(c, link_spec(l)))
+        return;
+    if (parse_entry(&check, link_name(l), entry, &err) < 0) {
+        rest_fail_hub(c->r, &err, "name", link_name(l));
+        return;
+    }
+    j = rest_job_new(c, link_name(l));
+    if (!j)
+        return;
+    buf_add_span(&j->text, entry);
+    start(j, configure_server, reply_changed);
+}
+
+void rest_server_remove(struct rest_call *c)
+{
+    struct link *l = rest_link(c);
+    AUTO_FREE char *name = mem_dup_opt(rest_text(c, "name"));
+    struct pb_error err;
+    struct rest_job *j;
+
+    if (!l)
+        return;
+    if (link_spec(l)->runtime_only) {
+        if (hub_remove(c->hub, name, &err) < 0)
+            rest_fail_hub(c->r, &err, "name", name);
+        else
+            write_removed(c->r, name);
+        return;
+    }
+    if (refuse_elsewhere(c, link_spec(l)))
+        return;
+    j = rest_job_new(c, name);
+    if (j)
+        start(j, remove_server, reply_removed);
+}
+
+/* A server that is not ours to write about is switched for as long as the hub runs. */
+static void switch_server(struct rest_call *c, bool on)
+{
+    struct link *l = rest_link(c);
+    const char *name = rest_text(c, "name");
+    struct pb_error err;
+    struct rest_job *j;
+
+    if (!l)
+        return;
+    if (!in_config(c->rest, link_spec(l))) {
+        if (hub_enable(c->hub, name, on, &err) < 0)
+            rest_fail_hub(c->r, &err, "name", name);
+        else
+            rest_reply_server(c->r, 200, c->hub, hub_link(c->hub, name));
+        return;
+    }
+    j = rest_job_new(c, name);
+    if (!j)
+        return;
+    j->on = on;
+    start(j, enable_server, reply_changed);
+}
+
+void rest_server_enable(struct rest_call *c) { switch_server(c, true); }
+
+void rest_server_disable(struct rest_call *c) { switch_server(c, false); }
+
+void rest_server_tool(struct rest_call *c)
+{
+    struct link *l = rest_link(c);
+    struct rest_job *j;
+
+    if (!l || refuse_elsewhere(c, link_spec(l)))
+        return;
+    j = rest_job_new(c, link_name(l));
+    if (!j)
+        return;
+    j->on = rest_yes(c, "enabled");
+    buf_str(&j->text, rest_text(c, "tool"));
+    start(j, enable_tool, reply_changed);
+}
+
+/* ---- reading it again ---- */
+
+static int nothing(struct rest_job *j, struct pb_error *err)
+{
+    (void)j, (void)err;
+    return 0;
+}
+
+static void reply_reloaded(struct rest_job *j)
+{
+    AUTO_BUF struct buf body = { 0 };
+
+    buf_str(&body, "{\"status\":\"ok\"}");
+    rest_reply(j->r, 200, &body);
+}
+
+void rest_reload(struct rest_call *c)
+{
+    struct rest_job *j = rest_job_reading(c);
+
+    if (j)
+        start(j, nothing, reply_reloaded);
+}

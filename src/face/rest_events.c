@@ -1,0 +1,333 @@
+/* rest_events.c - GET /api/events: everything that happens, as it happens.
+ *
+ * Each event is written once, into a ring that all streams read from, each at its own place. So a
+ * stream costs what its connection costs, a client that comes back with Last-Event-ID goes on where
+ * it was, and one that reads more slowly than things happen is cut off when the ring has passed it.
+ * What a client missed for good is told by the event "reset": it must look at everything anew. */
+#include "rest_impl.h"
+#include <stdio.h>
+
+enum { PARTS = 64, RETRY_MS = 1000, ID_MAX = 64, BOOT_CHARS = 8 };
+
+/* One that has happened. */
+struct happening {
+    struct blob *text; /* as it goes out */
+    int kind;          /* enum hub_event_kind; -1: one of our own */
+    char *server;      /* NULL: of none */
+};
+
+struct reader {
+    struct list at;
+    struct rest_events *events;
+    struct http_request *r;
+    uint64_t next;  /* the event that it gets next */
+    char *server;   /* NULL: of all */
+    unsigned kinds; /* which it wants, bits; ours always */
+};
+
+struct rest_events {
+    struct pb_loop *loop;
+    struct list readers;
+    size_t n_readers;
+    struct happening ring[REST_EVENTS_MAX];
+    uint64_t first, end; /* numbers of those in the ring; end is the next one's */
+    uint64_t pumped;     /* up to here readers have been told */
+    size_t bytes;
+    char boot[BOOT_CHARS + 1]; /* numbers of another run mean nothing in this one */
+    struct timer beat;
+    bool pump_due, freed;
+};
+
+/* ---- readers ---- */
+
+static void reader_free(struct reader *rd)
+{
+    list_remove(&rd->at);
+    rd->events->n_readers--;
+    if (!rd->events->n_readers)
+        timer_stop(&rd->events->beat);
+    free(rd->server);
+    free(rd);
+}
+
+static void on_gone(void *ctx) { reader_free(ctx); }
+
+static void reader_end(struct reader *rd)
+{
+    struct http_request *r = rd->r;
+
+    reader_free(rd);
+    http_end(r);
+}
+
+static bool wants(const struct reader *rd, const struct happening *h)
+{
+    if (h->kind >= 0 && !(rd->kinds & 1U << h->kind))
+        return false;
+    return !rd->server || (h->server && strcmp(rd->server, h->server) == 0);
+}
+
+/* Writes what it has not got, as far as there is room. */
+static void feed(struct reader *rd)
+{
+    struct rest_events *e = rd->events;
+
+    while (rd->next < e->end && !http_full(rd->r)) {
+        struct span parts[PARTS];
+        size_t n = 0;
+
+        for (; rd->next < e->end && n < PARTS; rd->next++) {
+            const struct happening *h = &e->ring[rd->next % REST_EVENTS_MAX];
+
+            if (wants(rd, h))
+                parts[n++] = blob_span(h->text);
+        }
+        if (n && !http_write(rd->r, parts, n))
+            return; /* its end comes by itself */
+    }
+}
+
+static void on_drain(void *ctx) { feed(ctx); }
+
+/* ---- the ring ---- */
+
+static void drop_first(struct rest_events *e)
+{
+    struct happening *h = &e->ring[e->first++ % REST_EVENTS_MAX];
+
+    e->bytes -= h->text->n;
+    blob_unref(h->text);
+    free(h->server);
+    *h = (struct happening){ 0 };
+}
+
+/* Those who have not read what goes now have stalled. */
+static void cut_off_slow(struct rest_events *e)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &e->readers) {
+        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
+
+        if (rd->next < e->first)
+            reader_end(rd);
+    }
+}
+
+static void pump(struct rest_events *e)
+{
+    struct list *pos, *safe;
+
+    e->pumped = e->end;
+    LIST_FOREACH(pos, safe, &e->readers)
+        feed(CONTAINER_OF(pos, struct reader, at));
+}
+
+static void pump_later(void *ctx)
+{
+    struct rest_events *e = ctx;
+
+    e->pump_due = false;
+    if (e->freed)
+        free(e);
+    else
+        pump(e);
+}
+
+static void add(struct rest_events *e, int kind, const char *type, const char *server,
+                struct span data)
+{
+    AUTO_BUF struct buf text = { 0 };
+    char id[ID_MAX];
+    size_t before = e->first;
+
+    snprintf(id, sizeof id, "%s-%llu", e->boot, (unsigned long long)e->end);
+    sse_write(&text, type, id, &data, 1);
+    if (e->n_readers && e->end - e->pumped >= REST_EVENTS_MAX / 2)
+        pump(e);
+    while (e->end - e->first == REST_EVENTS_MAX ||
+           (e->end > e->first && e->bytes + text.n > REST_EVENTS_BYTES_MAX))
+        drop_first(e);
+    e->bytes += text.n;
+    e->ring[e->end++ % REST_EVENTS_MAX] =
+        (struct happening){ blob_take_buf(&text), kind, mem_dup_opt(server) };
+    if (e->first != before)
+        cut_off_slow(e);
+    if (e->n_readers && !e->pump_due) {
+        e->pump_due = true;
+        loop_defer(e->loop, pump_later, e);
+    }
+}
+
+void rest_events_hub(struct rest_events *e, const struct hub_event *event)
+{
+    AUTO_BUF struct buf data = { 0 };
+
+    hub_event_write(&data, event);
+    add(e, (int)event->kind, hub_event_name(event->kind), event->server, buf_span(&data));
+}
+
+void rest_events_tell(struct rest_events *e, const char *type)
+{
+    AUTO_BUF struct buf data = { 0 };
+    struct json_out o = json_out(&data);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "type", type);
+    json_put_double(&o, "at", (double)loop_wall(e->loop) / 1000);
+    json_end(&o);
+    add(e, -1, type, NULL, buf_span(&data));
+}
+
+size_t rest_events_streams(const struct rest_events *e) { return e->n_readers; }
+
+/* ---- life ---- */
+
+/* Tells proxies and clients that it is still there. */
+static void on_beat(void *ctx)
+{
+    const struct span beat = SPAN(": \n\n");
+    struct rest_events *e = ctx;
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &e->readers) {
+        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
+
+        if (!http_full(rd->r))
+            http_write(rd->r, &beat, 1);
+    }
+    timer_start_weak(&e->beat, SSE_KEEPALIVE_MS);
+}
+
+struct rest_events *rest_events_new(struct rest *s)
+{
+    struct rest_events *e = NEW(struct rest_events);
+    char id[ID_CHARS + 1];
+
+    id_new(id);
+    memcpy(e->boot, id, BOOT_CHARS);
+    e->loop = s->loop;
+    e->first = e->end = e->pumped = 1;
+    list_init(&e->readers);
+    timer_init(&e->beat, s->loop, on_beat, e);
+    return e;
+}
+
+void rest_events_end(struct rest_events *e)
+{
+    while (!list_empty(&e->readers))
+        reader_end(CONTAINER_OF(e->readers.next, struct reader, at));
+}
+
+void rest_events_free(struct rest_events *e)
+{
+    rest_events_end(e);
+    while (e->first < e->end)
+        drop_first(e);
+    e->freed = true;
+    if (!e->pump_due)
+        free(e);
+}
+
+/* ---- the route ---- */
+
+/* "serverLog,serverStateChanged". False: answered. */
+static bool read_kinds(struct rest_call *c, unsigned *out)
+{
+    struct span rest = span_of(rest_text(c, "types"));
+
+    *out = rest.n ? 0 : ~0U;
+    while (rest.n) {
+        const char *comma = memchr(rest.p, ',', rest.n);
+        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+        int kind = 0;
+
+        while (kind < EVENT_KINDS && !span_is(span_make(rest.p, n), hub_event_name(kind)))
+            kind++;
+        if (kind == EVENT_KINDS) {
+            rest_refuse(c->r, "types: '%.*s' is no event",
+                        n < MCP_NAME_SHOWN_MAX ? (int)n : MCP_NAME_SHOWN_MAX, rest.p);
+            return false;
+        }
+        *out |= 1U << kind;
+        rest = span_from(rest, comma ? n + 1 : n);
+    }
+    return true;
+}
+
+/* Where a client goes on that got the event with this id last. False: that cannot be told any more.
+ */
+static bool resume_at(const struct rest_events *e, struct span id, uint64_t *next)
+{
+    char text[ID_MAX];
+    char *end;
+    uint64_t no;
+
+    if (id.n >= sizeof text || id.n <= BOOT_CHARS + 1 || memcmp(id.p, e->boot, BOOT_CHARS) != 0)
+        return false;
+    memcpy(text, id.p, id.n);
+    text[id.n] = '\0';
+    no = strtoull(text + BOOT_CHARS + 1, &end, 10);
+    if (*end || no + 1 < e->first || no >= e->end)
+        return false;
+    *next = no + 1;
+    return true;
+}
+
+/* The place from which it goes on, before anything happens. */
+static void greet(struct reader *rd, bool lost)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span data = SPAN("{\"type\":\"reset\"}"), whole;
+    char id[ID_MAX];
+
+    snprintf(id, sizeof id, "%s-%llu", rd->events->boot, (unsigned long long)rd->next - 1);
+    sse_write_priming(&text, id, RETRY_MS);
+    if (lost)
+        sse_write(&text, "reset", id, &data, 1);
+    whole = buf_span(&text);
+    http_write(rd->r, &whole, 1);
+}
+
+static const char stream_headers[] =
+    "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\n";
+
+static void begin(struct rest_call *c, unsigned kinds)
+{
+    struct rest_events *e = c->rest->events;
+    struct span last = http_header(c->r, "Last-Event-ID", NULL);
+    struct reader *rd = NEW(struct reader);
+    bool lost = false;
+
+    *rd = (struct reader){ .events = e,
+                           .r = c->r,
+                           .next = e->end,
+                           .server = mem_dup_opt(rest_text(c, "server")),
+                           .kinds = kinds };
+    if (last.n)
+        lost = !resume_at(e, last, &rd->next);
+    list_append(&e->readers, &rd->at);
+    if (e->n_readers++ == 0)
+        timer_start_weak(&e->beat, SSE_KEEPALIVE_MS);
+    http_on_gone(c->r, on_gone, rd);
+    http_begin(c->r, 200, stream_headers);
+    http_on_drain(c->r, on_drain, rd);
+    greet(rd, lost);
+    feed(rd);
+}
+
+void rest_events(struct rest_call *c)
+{
+    unsigned kinds;
+
+    if (!read_kinds(c, &kinds))
+        return;
+    if (span_is(http_method(c->r), "HEAD"))
+        http_reply(c->r, 200, stream_headers, NULL, 0);
+    else if (c->rest->events->n_readers >= REST_STREAMS_MAX)
+        rest_fail(c->r, &(struct rest_failure){ 503, "too_many_streams",
+                                                .message = "Too many clients listen already" });
+    else
+        begin(c, kinds);
+}

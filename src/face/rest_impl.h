@@ -1,0 +1,151 @@
+/* rest_impl.h - shared by the files of rest. */
+#pragma once
+#include "control_write.h"
+#include "rest.h"
+
+struct rest_events;
+struct rest_metrics;
+
+struct rest {
+    struct hosts *hosts;
+    struct pb_loop *loop;
+    struct hub *hub; /* NULL: there is none */
+    const struct http_server *http;
+    struct hub_subscription *news;
+    struct view *view; /* without tools and logs: these are read where they are kept */
+    struct rest_events *events;
+    struct rest_metrics *metrics;
+    struct list jobs; /* changes of the config that are under way */
+};
+
+/* ---- one request ---- */
+
+struct rest_value {
+    bool given;
+    const char *text; /* strings; never NULL when given */
+    uint64_t count;
+    double number;
+    bool yes;
+    struct json json; /* members of the body, as they are; their inside is not taped */
+};
+
+struct rest_call {
+    struct rest *rest;
+    struct hub *hub; /* not NULL where the route needs one */
+    struct http_request *r;
+    const struct rest_route *route;
+    struct arena arena;
+    struct json_doc doc;
+    struct rest_value values[REST_PARAMS_MAX];
+};
+
+/* rest_routes.c. NULL: there is none; *allow (empty before) names the methods that the path has. */
+const struct rest_route *rest_find(struct span method, struct span path, struct buf *allow);
+
+/* rest_params.c. False: refused and answered. */
+bool rest_read(struct rest_call *c);
+const struct rest_value *rest_value(const struct rest_call *c, const char *name);
+/* NULL: not given. */
+const char *rest_text(const struct rest_call *c, const char *name);
+uint64_t rest_count(const struct rest_call *c, const char *name, uint64_t fallback);
+bool rest_yes(const struct rest_call *c, const char *name);
+
+/* ---- answers: rest_reply.c ---- */
+
+void rest_reply(struct http_request *r, int status, const struct buf *json);
+struct rest_failure {
+    int status;
+    const char *error;
+    const char *key; /* names what it is about; may be NULL */
+    struct span value;
+    const char *code; /* a finer one; may be NULL */
+    const char *message;
+    const char *next;    /* NULL: what there is to say about the error in general, if anything */
+    struct span rpc;     /* the error object of the server; may be empty */
+    const char *headers; /* more lines; may be NULL */
+};
+void rest_fail(struct http_request *r, const struct rest_failure *f);
+/* 400 invalid_request. */
+void rest_refuse(struct http_request *r, const char *fmt, ...) PRINTF(2, 3);
+/* What a failed hub function means; the key is "server" unless said. */
+void rest_fail_hub(struct http_request *r, const struct pb_error *err, const char *key,
+                   const char *value);
+/* The link that the path names; NULL: answered with server_not_found. */
+struct link *rest_link(struct rest_call *c);
+void rest_reply_server(struct http_request *r, int status, const struct hub *h, struct link *l);
+
+/* ---- waiting: rest_wait.c ---- */
+
+struct rest_wait {
+    struct hub *hub;
+    struct http_request *r; /* NULL: gone */
+    char *server;
+    void (*then)(struct rest_wait *w, const struct pb_error *err);
+};
+/* `then` when the attempt of the server has ended; err NULL when it is connected. */
+void rest_wait_connected(struct rest_call *c, const char *server,
+                         void (*then)(struct rest_wait *w, const struct pb_error *err));
+
+/* ---- changing the config: rest_job.c ---- */
+
+struct rest_job {
+    struct list in_rest;
+    struct rest *rest;      /* NULL: closed */
+    struct http_request *r; /* NULL: gone */
+    char *path;             /* of config.json */
+    char *name;
+    const char *const *files; /* of the daemon; they outlive the work */
+    struct buf text;
+    bool on, force, no_reload;
+    /* On a worker. */
+    int (*work)(struct rest_job *j, struct pb_error *err);
+    /* On the loop, when the hub has taken the config over. Answers j->r, which is there. */
+    void (*then)(struct rest_job *j);
+    struct pb_error err;
+    int rc;
+};
+/* NULL: this hub is not run from a config file that could be changed (read), and that was answered.
+ */
+struct rest_job *rest_job_new(struct rest_call *c, const char *name);
+struct rest_job *rest_job_reading(struct rest_call *c);
+void rest_job_start(struct rest_job *j);
+void rest_jobs_leave(struct rest *s);
+
+/* ---- events: rest_events.c ---- */
+
+struct rest_events *rest_events_new(struct rest *s);
+void rest_events_free(struct rest_events *e);
+void rest_events_end(struct rest_events *e);
+void rest_events_hub(struct rest_events *e, const struct hub_event *event);
+/* One of our own. */
+void rest_events_tell(struct rest_events *e, const char *type);
+size_t rest_events_streams(const struct rest_events *e);
+
+/* ---- metrics: rest_metrics.c ---- */
+
+struct rest_metrics *rest_metrics_new(void);
+void rest_metrics_free(struct rest_metrics *m);
+void rest_metrics_hub(struct rest_metrics *m, const struct hub_event *event);
+
+/* ---- what the table runs ---- */
+
+typedef void rest_run_fn(struct rest_call *c);
+rest_run_fn rest_clients, rest_clients_connect, rest_clients_disconnect, rest_clients_reconnect;
+rest_run_fn rest_mcp_tools, rest_mcp_tools_call, rest_mcp_resources, rest_mcp_resources_read;
+rest_run_fn rest_mcp_prompts, rest_mcp_prompts_get;
+rest_run_fn rest_servers, rest_server, rest_server_logs, rest_server_connect;
+rest_run_fn rest_server_disconnect, rest_server_reconnect, rest_server_restart, rest_server_cancel;
+rest_run_fn rest_reconnect_failed;
+rest_run_fn rest_servers_add, rest_server_configure, rest_server_remove, rest_server_enable;
+rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
+rest_run_fn rest_tools, rest_resources, rest_prompts;
+rest_run_fn rest_modes, rest_mode_save, rest_mode_remove;
+rest_run_fn rest_settings, rest_settings_change;
+rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
+rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;
+rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
+
+/* rest_openapi.c, for documents. */
+void rest_write_openapi(struct buf *out);
+/* rest_docs.c */
+void rest_write_docs(struct buf *out, struct buf *headers);

@@ -1,0 +1,78 @@
+/* rest_modes.c - modes: named choices of tools, kept in config.json. */
+#include "rest_impl.h"
+
+void rest_modes(struct rest_call *c)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    control_write_modes(&o, "modes", c->hub);
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+static int save_mode(struct rest_job *j, struct pb_error *err)
+{
+    return config_save_mode(j->path, j->name, buf_span(&j->text), err);
+}
+
+static void reply_mode(struct rest_job *j)
+{
+    const struct mode *mode = mode_find(hub_modes(j->rest->hub), span_of(j->name));
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    if (mode) {
+        mode_write(&o, NULL, mode);
+    } else {
+        json_begin_object(&o, NULL);
+        json_put_str(&o, "status", "ok");
+        json_put_str(&o, "id", j->name);
+        json_end(&o);
+    }
+    rest_reply(j->r, 200, &body);
+}
+
+static void save(struct rest_call *c, struct span mode)
+{
+    struct rest_job *j = rest_job_new(c, rest_text(c, "id"));
+
+    if (!j)
+        return;
+    buf_add_span(&j->text, mode);
+    j->work = save_mode;
+    j->then = reply_mode;
+    rest_job_start(j);
+}
+
+void rest_mode_save(struct rest_call *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct mode_set *check = mode_set_new();
+    struct span text = http_body(c->r);
+    struct pb_error err;
+    int rc = json_parse(&doc, text, NULL, &err);
+
+    if (rc == 0)
+        rc = mode_set_add(check, span_of(rest_text(c, "id")), json_root(&doc), &err);
+    mode_set_unref(check);
+    if (rc < 0)
+        rest_fail_hub(c->r, &err, "id", rest_text(c, "id"));
+    else
+        save(c, text);
+}
+
+void rest_mode_remove(struct rest_call *c)
+{
+    const char *id = rest_text(c, "id");
+
+    if (!mode_find(hub_modes(c->hub), span_of(id)))
+        rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "id", span_of(id),
+                                                .message = "There is no mode of this name" });
+    else if (strcmp(id, "full") == 0)
+        rest_fail(c->r, &(struct rest_failure){ 409, "mode_predefined", "id", span_of(id),
+                                                .message = "This mode is always there" });
+    else
+        save(c, (struct span){ 0 });
+}
