@@ -1,5 +1,5 @@
 /* A thread of its own asks, because the loop's must not wait for a person. One question at a time;
- * Ctrl-D and an empty required field decline. */
+ * Ctrl-D declines. */
 #include "question.h"
 #include <pthread.h>
 
@@ -35,63 +35,131 @@ static char *shown(struct json string, struct arena *a)
     return text;
 }
 
+static bool is_type(struct json schema, const char *type)
+{
+    return json_str_is(json_get(schema, "type"), type);
+}
+
+/* "a, b": each as text. */
+static void put_several(struct json_out *o, struct span key, const char *line)
+{
+    AUTO_BUF struct buf list = { 0 };
+    struct json_out items = json_out(&list);
+    struct span rest = span_of(line);
+
+    json_begin_array(&items, NULL);
+    while (rest.n) {
+        const char *comma = memchr(rest.p, ',', rest.n);
+        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+
+        json_put_span(&items, NULL, span_trim(span_make(rest.p, n)));
+        rest = span_from(rest, comma ? n + 1 : n);
+    }
+    json_end(&items);
+    json_put_raw_key(o, key, buf_span(&list));
+}
+
 /* What was typed, as the schema wants it: numbers and truth as they are, the rest as text. */
 static void put_answer(struct json_out *o, struct span key, struct json schema, const char *line)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf quoted = { 0 };
-    struct json type = json_get(schema, "type");
-    bool plain = json_str_is(type, "number") || json_str_is(type, "integer") ||
-                 json_str_is(type, "boolean") || json_str_is(type, "array");
+    bool truth = is_type(schema, "boolean"), list = is_type(schema, "array");
 
-    if (plain && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0))
+    if (truth && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0))
         line = "true";
-    if (plain && (strcmp(line, "n") == 0 || strcmp(line, "no") == 0))
+    if (truth && (strcmp(line, "n") == 0 || strcmp(line, "no") == 0))
         line = "false";
-    if (plain && json_parse(&doc, span_of(line), NULL, NULL) == 0) {
+    if ((truth || list || is_type(schema, "number") || is_type(schema, "integer")) &&
+        json_parse(&doc, span_of(line), NULL, NULL) == 0 &&
+        json_is(json_root(&doc), JSON_ARRAY) == list) {
         json_put_raw_key(o, key, span_of(line));
-        return;
+    } else if (list) {
+        put_several(o, key, line);
+    } else {
+        json_quote(&quoted, span_of(line));
+        json_put_raw_key(o, key, buf_span(&quoted));
     }
-    json_quote(&quoted, span_of(line));
-    json_put_raw_key(o, key, buf_span(&quoted));
 }
 
-static void write_prompt(struct buf *out, struct json field, struct arena *a)
+/* The choices there are: "enum", or "oneOf" and "anyOf" with titles; of a list those of its items.
+ */
+static void write_choices(struct buf *out, struct json field, struct arena *a)
+{
+    static const char *const keys[] = { "enum", "oneOf", "anyOf" };
+    const char *before = " [";
+
+    if (is_type(field, "array"))
+        field = json_get(field, "items");
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        JSON_FOREACH(v, json_get(field, keys[i])) {
+            struct json value = json_is(v, JSON_OBJECT) ? json_get(v, "const") : v;
+            struct json title = json_get(v, "title");
+
+            buf_printf(out, "%s%s", before, shown(value, a));
+            if (json_is(title, JSON_STRING))
+                buf_printf(out, " (%s)", shown(title, a));
+            before = "|";
+        }
+    if (before[0] == '|')
+        buf_byte(out, ']');
+}
+
+static void write_prompt(struct buf *out, struct json field, bool required, struct arena *a)
 {
     struct json title = json_get(field, "title"), about = json_get(field, "description");
-    struct json options = json_get(field, "enum");
+    struct json value = json_get(field, "default");
     char *key = arena_dup(a, json_key_str(field, a));
 
     text_make_printable(key);
     buf_printf(out, "  %s", json_is(title, JSON_STRING) ? shown(title, a) : key);
     if (json_is(about, JSON_STRING))
         buf_printf(out, " - %s", shown(about, a));
-    if (json_is(options, JSON_ARRAY)) {
-        const char *before = " [";
-
-        JSON_FOREACH(v, options) {
-            buf_printf(out, "%s%s", before, shown(v, a));
-            before = "|";
-        }
-        buf_byte(out, ']');
-    }
-    buf_str(out, ": ");
+    write_choices(out, field, a);
+    if (json_is(value, JSON_STRING))
+        buf_printf(out, " {%s}", shown(value, a));
+    else if (!json_is(value, JSON_NONE))
+        buf_printf(out, " {%.*s}", SPAN_ARG(json_text(value)));
+    buf_str(out, required ? "*: " : ": ");
 }
 
-/* False: declined. */
-static bool fill_form(FILE *tty, struct json schema, struct json_out *o, struct arena *a)
+static bool is_required(struct json schema, struct json field, struct arena *a)
 {
-    JSON_FOREACH(field, json_get(schema, "properties")) {
-        AUTO_BUF struct buf prompt = { 0 };
-        AUTO_FREE char *line = NULL;
+    JSON_FOREACH(name, json_get(schema, "required"))
+        if (span_eq(json_str(name, a), json_key_str(field, a)))
+            return true;
+    return false;
+}
 
-        write_prompt(&prompt, field, a);
-        line = read_line(tty, buf_cstr(&prompt));
+/* Nothing typed is the default, or left out; what is required is asked for again. False: declined.
+ */
+static bool fill_field(FILE *tty, struct json field, bool required, struct json_out *o,
+                       struct arena *a)
+{
+    struct json value = json_get(field, "default");
+    AUTO_BUF struct buf prompt = { 0 };
+
+    write_prompt(&prompt, field, required, a);
+    for (;;) {
+        AUTO_FREE char *line = read_line(tty, buf_cstr(&prompt));
+
         if (!line)
             return false;
         if (*line)
             put_answer(o, json_key_str(field, a), field, line);
+        else if (!json_is(value, JSON_NONE))
+            json_put_raw_key(o, json_key_str(field, a), json_text(value));
+        else if (required)
+            continue;
+        return true;
     }
+}
+
+static bool fill_form(FILE *tty, struct json schema, struct json_out *o, struct arena *a)
+{
+    JSON_FOREACH(field, json_get(schema, "properties"))
+        if (!fill_field(tty, field, is_required(schema, field, a), o, a))
+            return false;
     return true;
 }
 
@@ -128,7 +196,9 @@ static void answer(struct asking *q, FILE *tty)
         return;
     }
     params = json_root(&doc);
-    fprintf(stderr, "\nThe server asks: %s\n", shown(json_get(params, "message"), &a));
+    fprintf(stderr,
+            "\nThe server asks: %s\n(* must be answered, {} is the default, Ctrl-D declines)\n",
+            shown(json_get(params, "message"), &a));
     json_begin_object(&o, NULL);
     yes = json_str_is(json_get(params, "mode"), "url") ? ask_url(tty, params, &a)
                                                        : ask_form(tty, params, &o, &a);

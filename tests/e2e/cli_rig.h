@@ -10,6 +10,7 @@
 #pragma once
 #include "program.h"
 #include "json/json.h"
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -180,8 +181,8 @@ static inline int run_with(const char *input, const char *const *args)
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define RUN(...)   run_with(NULL, WORDS(__VA_ARGS__))
 
-/* With standard output on a terminal of 100 columns; standard error, too. */
-static inline int run_on_terminal(const char *const *args)
+/* At a terminal of its own, into which this is typed. `out` is what stands on it in the end. */
+static inline int type_on_terminal(const char *typed, const char *const *args)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave, status;
     size_t n = 0;
@@ -193,9 +194,13 @@ static inline int run_on_terminal(const char *const *args)
     CHECK(slave >= 0);
     fflush(stdout);
     pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        setsid();
+        ioctl(slave, TIOCSCTTY, 0);
         become(args, slave, slave, slave);
+    }
     close(slave);
+    CHECK_INT(write(master, typed, strlen(typed)), strlen(typed));
     while (n < sizeof out - 1 && (got = read(master, out + n, sizeof out - 1 - n)) > 0)
         n += (size_t)got;
     out[n] = '\0';
@@ -203,6 +208,8 @@ static inline int run_on_terminal(const char *const *args)
     CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
     return WEXITSTATUS(status);
 }
+
+static inline int run_on_terminal(const char *const *args) { return type_on_terminal("", args); }
 
 /* ---- the daemon ---- */
 
