@@ -376,3 +376,39 @@ TEST(a_lock_that_is_not_given_back_in_time_is_told)
     close(fd);
     CHECK_INT(save(path, "a", "{}"), 0);
 }
+
+/* S1-27 */
+TEST(version_and_profiles_of_the_list_stay_through_every_change)
+{
+    static const char before[] = "{\n"
+                                 "  \"version\": \"1.0\",\n"
+                                 "  \"profiles\": [{\"name\":\"Work\",  \"n\": 1.0}],\n"
+                                 "  \"mcps\": []\n"
+                                 "}\n";
+    static const char kept[] = "{\n"
+                               "  \"version\": \"1.0\",\n"
+                               "  \"profiles\": [{\"name\":\"Work\",  \"n\": 1.0}],\n";
+    const char *const lists[] = { "disabledTools", NULL };
+    const char *path = temp_path("config.json");
+
+    temp_write(path, before);
+    for (int step = 0; step < 6; step++) {
+        AUTO(config) struct config *c = config_new();
+        const char *text;
+        int rc[] = {
+            step == 0 ? save(path, "fs", "{\"command\":\"npx\"}") : 0,
+            step == 1 ? config_set_member(path, "fs", "timeout_s", SPAN("5"), NULL) : 0,
+            step == 2 ? config_list_member(path, "fs", lists, "rm", true, NULL) : 0,
+            step == 3 ? config_save_mode(path, "m", SPAN("{\"filter\":\"all\"}"), NULL) : 0,
+            step == 4 ? config_set_setting(path, "max_servers", SPAN("7"), NULL) : 0,
+            step == 5 ? config_remove_server(path, "fs", NULL) : 0,
+        };
+
+        CHECK_INT(rc[step], 0);
+        text = temp_read(path);
+        CHECK(strcmp(text, before) != 0); /* something was written */
+        if (strncmp(text, kept, strlen(kept)) != 0)
+            TAP_FAIL("step %d: %s", step, text);
+        CHECK_INT(config_parse(c, path, span_of(text), &(struct config_request){ 0 }, NULL), 0);
+    }
+}
