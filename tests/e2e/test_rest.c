@@ -1,0 +1,320 @@
+/* REST of the real program, over a real socket, with real servers: what is called, what is kept in
+ * config.json and what is not. */
+#include "cli_rig.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define CALL(tool, arguments) \
+    http("POST", "/api/mcp-tools/call", "{\"tool\":\"" tool "\",\"arguments\":" arguments "}")
+
+static void start(const char *const *more)
+{
+    const char *args[RIG_ARGS_MAX] = { "--token", "secret" };
+
+    for (int i = 0; more && more[i]; i++)
+        args[2 + i] = more[i];
+    rig_daemon(args);
+}
+
+static int dial(void)
+{
+    const char *at = strstr(file_text("daemon.err"), "http://127.0.0.1:");
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(at != NULL);
+    to.sin_port = htons((uint16_t)strtoul(at + strlen("http://127.0.0.1:"), NULL, 10));
+    CHECK_INT(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* The status; `out` gets the body. $BUILD is filled in. */
+static int http(const char *method, const char *path, const char *body)
+{
+    AUTO_BUF struct buf request = { 0 }, answer = { 0 }, filled = { 0 };
+    AUTO_CLOSE int fd = dial();
+    const char *end;
+    ssize_t n;
+
+    for (const char *p = body; *p; p++) {
+        if (strncmp(p, "$BUILD", 6) == 0) {
+            buf_str(&filled, getenv("BUILD_DIR"));
+            p += 5;
+        } else {
+            buf_byte(&filled, *p);
+        }
+    }
+    buf_printf(&request,
+               "%s %s HTTP/1.1\r\nHost: localhost:%.*s\r\nAuthorization: Bearer secret\r\n"
+               "Connection: close\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+               method, path, (int)strcspn(strstr(file_text("daemon.err"), "127.0.0.1:") + 10, "/"),
+               strstr(file_text("daemon.err"), "127.0.0.1:") + 10, filled.n);
+    buf_add_span(&request, buf_span(&filled));
+    CHECK_INT(send(fd, request.p, request.n, MSG_NOSIGNAL), request.n);
+    while ((n = recv(fd, buf_reserve(&answer, 65536), 65536, 0)) > 0)
+        answer.n += (size_t)n;
+    end = strstr(buf_cstr(&answer), "\r\n\r\n");
+    CHECK(end != NULL);
+    snprintf(out, sizeof out, "%s", end + 4);
+    return (int)strtol(answer.p + 9, NULL, 10);
+}
+
+/* What a server's state is, as REST tells it. */
+static const char *state_of(const char *server)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "/api/servers/%s", server);
+    return http("GET", path, "") == 200 ? member("state") : "";
+}
+
+#define BECOMES(server, state) WAIT_FOR(strcmp(state_of(server), state) == 0)
+
+/* S4-209 */
+TEST(a_tool_is_called_through_rest)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE ",\"mob\":" MOB("talkative"));
+    start(NULL);
+    CHECK_INT(CALL("ex/calculator", "{\"expression\":\"6*7\"}"), 200);
+    CHECK_STR(member("result.content.0.text"), "42");
+    CHECK_INT(CALL("ex/echo", "{\"text\":\"\\u00fc \\\"quoted\\\"\"}"), 200);
+    CHECK_STR(member("result.content.0.text"), "ü \"quoted\"");
+    CHECK_INT(CALL("mob/who", "{\"n\":7}"), 200);
+    CHECK_STR(member("result.content.0.text"), "mob 7");
+    CHECK_INT(CALL("ex/nosuch", "{}"), 404);
+    CHECK_INT(CALL("nosuch/x", "{}"), 404);
+    rig_end();
+}
+
+/* S4-211 S4-212 S4-235 S4-236 */
+TEST(a_server_connected_at_run_time_is_not_kept)
+{
+    AUTO_FREE char *before = NULL;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    before = mem_dup(file_text("config.json"));
+    start(NULL);
+    CHECK_INT(http("POST", "/api/mcp-clients/connect",
+                   "{\"name\":\"late\",\"command\":\"$BUILD/patchbay-example-server\",\"args\":[],"
+                   "\"transport\":\"stdio\"}"),
+              200);
+    CHECK_STR(member("status"), "ok");
+    CHECK_STR(member("name"), "late");
+    CHECK_STR(member("tools.2"), "late/echo");
+    CHECK_INT(CALL("late/echo", "{\"text\":\"hi\"}"), 200);
+    CHECK_STR(member("result.content.0.text"), "hi");
+    /* A change of the config leaves it alone. */
+    CHECK_INT(http("POST", "/api/reload", ""), 200);
+    CHECK_STR(state_of("late"), "connected");
+    CHECK_STR(file_text("config.json"), before);
+    CHECK_INT(http("POST", "/api/mcp-clients/late/disconnect", ""), 200);
+    CHECK_INT(http("GET", "/api/mcp-tools", ""), 200);
+    CHECK(!strstr(out, "late/") && strstr(out, "ex/echo"));
+    CHECK_INT(CALL("late/echo", "{\"text\":\"hi\"}"), 503);
+    CHECK_STR(member("error"), "server_not_connected");
+    CHECK_INT(http("POST", "/api/mcp-clients/late/reconnect", ""), 200);
+    CHECK_INT(CALL("late/echo", "{\"text\":\"hi\"}"), 200);
+    CHECK_STR(file_text("config.json"), before);
+
+    CHECK_INT(daemon_stop(SIGTERM), 0);
+    start(NULL);
+    BECOMES("ex", "connected");
+    CHECK_INT(http("GET", "/api/mcp-clients", ""), 200);
+    CHECK_STR(member("clients.ex.status"), "connected");
+    CHECK_STR(member("clients.late"), "");
+    rig_end();
+}
+
+TEST(a_server_is_added_configured_switched_and_removed_in_config_json)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    CHECK_INT(http("POST", "/api/servers",
+                   "{\"name\":\"two\",\"entry\":{\"command\":\"$BUILD/patchbay-example-server\","
+                   "\"env\":{\"KEY\":\"hush\",\"DIR\":\"${HOME}/x\"}}}"),
+              201);
+    CHECK_STR(member("name"), "two");
+    CHECK_STR(member("spec.env.KEY"), "***");
+    CHECK_HAS(file_text("config.json"), "\"KEY\":\"hush\",\"DIR\":\"${HOME}/x\"");
+    BECOMES("two", "connected");
+    CHECK_INT(CALL("two/echo", "{\"text\":\"hi\"}"), 200);
+    CHECK_INT(http("POST", "/api/servers", "{\"name\":\"two\",\"entry\":{\"command\":\"cat\"}}"),
+              409);
+    CHECK_STR(member("error"), "duplicate_name");
+
+    /* Whoever edits what was shown does not lose what was not. */
+    CHECK_INT(http("PUT", "/api/servers/two",
+                   "{\"command\":\"$BUILD/patchbay-example-server\",\"timeout_s\":5,"
+                   "\"env\":{\"KEY\":\"***\",\"DIR\":\"***\",\"NEW\":\"1\"}}"),
+              200);
+    CHECK_HAS(file_text("config.json"),
+              "\"env\":{\"KEY\":\"hush\",\"DIR\":\"${HOME}/x\",\"NEW\":\"1\"}");
+    CHECK_HAS(file_text("config.json"), "\"timeout_s\":5");
+    CHECK_INT(http("PUT", "/api/servers/two", "{\"command\":\"x\",\"args\":[\"--key\",\"***\"]}"),
+              409);
+    CHECK_INT(http("PUT", "/api/servers/two", "{\"command\":\"x\",\"env\":{\"OTHER\":\"***\"}}"),
+              409);
+    CHECK_INT(http("PUT", "/api/servers/two", "{}"), 400);
+    CHECK_INT(http("PUT", "/api/servers/nosuch", "{\"command\":\"x\"}"), 404);
+    CHECK(!strstr(file_text("config.json"), "***"));
+    BECOMES("two", "connected");
+
+    CHECK_INT(http("POST", "/api/servers/two/disable", ""), 200);
+    CHECK_STR(member("state"), "disabled");
+    CHECK_HAS(file_text("config.json"), "\"enabled\":false");
+    CHECK_INT(http("POST", "/api/servers/two/enable", ""), 200);
+    BECOMES("two", "connected");
+    CHECK_INT(http("PUT", "/api/servers/two/tools/echo", "{\"enabled\":false}"), 200);
+    CHECK_HAS(file_text("config.json"), "\"disabledTools\":[\"echo\"]");
+    CHECK_INT(CALL("two/echo", "{\"text\":\"hi\"}"), 404);
+    CHECK_INT(http("PUT", "/api/servers/two/tools/echo", "{\"enabled\":true}"), 200);
+    CHECK_INT(CALL("two/echo", "{\"text\":\"hi\"}"), 200);
+
+    CHECK_INT(http("DELETE", "/api/servers/two", ""), 200);
+    CHECK_STR(state_of("two"), "");
+    CHECK(!strstr(file_text("config.json"), "two") && strstr(file_text("config.json"), "ex"));
+    CHECK_INT(http("DELETE", "/api/servers/two", ""), 404);
+    rig_end();
+}
+
+TEST(a_text_names_a_server_as_patchbay_add_does)
+{
+    rig_begin();
+    start(NULL); /* there is no config.json yet */
+    CHECK_INT(http("POST", "/api/servers",
+                   "{\"text\":\"$BUILD/patchbay-example-server\","
+                   "\"name\":\"ex\"}"),
+              201);
+    BECOMES("ex", "connected");
+    CHECK_INT(RUN("list", "--json"), 0);
+    CHECK_STR(member_of("servers", "ex", "state"), "connected");
+    CHECK_INT(http("POST", "/api/servers",
+                   "{\"text\":\"$BUILD/patchbay-example-server\","
+                   "\"name\":\"ex\",\"force\":true}"),
+              201);
+    rig_end();
+}
+
+/* C18 */
+TEST(files_that_are_not_ours_are_left_alone)
+{
+    AUTO_FREE char *before = NULL;
+
+    rig_begin();
+    write_filled("mcp_clients.json", "{\"servers\":{\"s4\":{\"transport\":\"stdio\",\"command\":\"",
+                 "$BUILD/patchbay-example-server", "\"}}}");
+    before = mem_dup(file_text("mcp_clients.json"));
+    start(WORDS("--mcp-clients"));
+    BECOMES("s4", "connected");
+    CHECK_INT(http("DELETE", "/api/servers/s4", ""), 409);
+    CHECK_STR(member("error"), "defined_elsewhere");
+    CHECK_HAS(member("message"), "mcp_clients.json:1");
+    CHECK_INT(http("PUT", "/api/servers/s4", "{\"command\":\"x\"}"), 409);
+    CHECK_INT(http("PUT", "/api/servers/s4/tools/echo", "{\"enabled\":false}"), 409);
+    CHECK_INT(http("POST", "/api/servers/s4/disable", ""), 200);
+    CHECK_STR(member("state"), "disabled");
+    CHECK_INT(http("POST", "/api/servers/s4/enable", ""), 200);
+    BECOMES("s4", "connected");
+    CHECK_STR(file_text("mcp_clients.json"), before);
+    rig_end();
+}
+
+TEST(a_hub_with_a_config_of_its_own_saves_nothing_at_home)
+{
+    rig_begin();
+    write_servers("other.json", "\"ex\":" EXAMPLE);
+    start(WORDS("--config", in_home("other.json")));
+    CHECK_INT(http("POST", "/api/servers", "{\"text\":\"https://example.com/mcp\"}"), 409);
+    CHECK_STR(member("error"), "config_not_read");
+    CHECK_STR(file_text("config.json"), "");
+    CHECK_INT(http("GET", "/api/settings", ""), 200);
+    CHECK_STR(member_of("settings", "timeout_s", "value"), "30");
+    rig_end();
+}
+
+TEST(modes_and_settings_are_kept_in_config_json)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    BECOMES("ex", "connected");
+    CHECK_INT(
+        http("PUT", "/api/modes/few", "{\"name\":\"A few\",\"filter\":{\"tools\":[\"echo\"]}}"),
+        200);
+    CHECK_STR(member("name"), "A few");
+    CHECK_INT(http("GET", "/api/tools?mode=few", ""), 200);
+    CHECK_STR(member("total"), "1");
+    CHECK_HAS(file_text("config.json"), "\"few\"");
+    CHECK_INT(http("PUT", "/api/modes/few", "{\"filter\":{\"nosuch\":1}}"), 400);
+    CHECK_INT(http("DELETE", "/api/modes/few", ""), 200);
+    CHECK_INT(http("DELETE", "/api/modes/few", ""), 404);
+    CHECK_INT(http("DELETE", "/api/modes/full", ""), 409);
+    CHECK(!strstr(file_text("config.json"), "few"));
+
+    CHECK_INT(http("PATCH", "/api/settings", "{\"timeout_s\":12.5,\"health_s\":7}"), 200);
+    CHECK_STR(member_of("settings", "timeout_s", "value"), "12.5");
+    CHECK_STR(member_of("settings", "health_s", "value"), "7");
+    CHECK_INT(http("PATCH", "/api/settings", "{\"health_s\":null}"), 200);
+    CHECK_STR(member_of("settings", "health_s", "value"), "30");
+    CHECK_HAS(file_text("config.json"), "\"settings\":{\"timeout_s\":12.5}");
+    CHECK_INT(http("PATCH", "/api/settings", "{\"timeout_s\":\"soon\"}"), 400);
+    CHECK_INT(http("PATCH", "/api/settings", "{\"nosuch\":1}"), 400);
+    CHECK_INT(http("PATCH", "/api/settings", "{\"nosuch\":null}"), 400);
+    CHECK_INT(http("PATCH", "/api/settings", ""), 400);
+    CHECK_HAS(file_text("config.json"), "\"settings\":{\"timeout_s\":12.5}");
+    rig_end();
+}
+
+TEST(a_config_that_is_broken_is_not_taken_and_not_made_worse)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    BECOMES("ex", "connected");
+    write_file(in_home("config.json"), "{\"mcpServers\":{\"ex\":");
+    CHECK_INT(http("POST", "/api/servers", "{\"text\":\"https://example.com/mcp\"}"), 409);
+    CHECK_STR(file_text("config.json"), "{\"mcpServers\":{\"ex\":");
+    CHECK_INT(http("POST", "/api/reload", ""), 409);
+    CHECK_STR(member("error"), "config_not_taken");
+    CHECK_HAS(member("message"), "config.json: line 1");
+    CHECK_STR(state_of("ex"), "connected");
+    rig_end();
+}
+
+/* The daemon stops at once though somebody listens to its events and somebody waits. */
+TEST(a_daemon_stops_while_clients_listen)
+{
+    static const char ask[] = "GET /api/events HTTP/1.1\r\nHost: %s\r\n"
+                              "Authorization: Bearer secret\r\n\r\n";
+    char text[65536] = "", host[64];
+    uint64_t begun;
+    size_t n = 0;
+    int fd;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    fd = dial();
+    snprintf(host, sizeof host, "%.*s",
+             (int)strcspn(strstr(file_text("daemon.err"), "127.0.0.1:"), "/"),
+             strstr(file_text("daemon.err"), "127.0.0.1:"));
+    dprintf(fd, ask, host);
+    while (!strstr(text, "retry: ")) {
+        ssize_t got = recv(fd, text + n, sizeof text - n - 1, 0);
+
+        CHECK(got > 0);
+        n += (size_t)got;
+    }
+    begun = now_ms();
+    kill(rig_daemon_program.pid, SIGTERM);
+    while (recv(fd, text, sizeof text, 0) > 0)
+        ;
+    close(fd);
+    CHECK_INT(daemon_ended(), 0);
+    CHECK(now_ms() - begun < 5000);
+    rig_end();
+}

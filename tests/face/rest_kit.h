@@ -1,0 +1,214 @@
+/* rest_kit.h - the REST face over a hub of fake servers, and a client that writes what it is told
+ * over a real socket.
+ *
+ *     struct rest_rig rig;
+ *
+ *     rest_init(&rig, NULL);
+ *     fake_tool(rig_server(&rig.hub, "alpha"), "echo", FAKE_ECHO);
+ *     rest_start(&rig);
+ *     CHECK_INT(GET(&rig, "/api/mcp-tools"), 200);
+ *     CHECK_STR(got("tools.0.name"), "alpha/echo");
+ *     rest_done(&rig); */
+#pragma once
+/* No test uses all of it. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "face/face.h"
+#include "hub_rig.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#define REST_TOKEN  "Authorization: Bearer secret\r\n"
+#define REST_JSON   "Content-Type: application/json\r\n"
+#define EX(command) "{\"name\":\"" command "\",\"command\":\"x\",\"transport\":\"stdio\"}"
+
+enum { ANSWER_MAX = 1 << 20 };
+static char rest_head[65536], rest_body[ANSWER_MAX];
+
+struct rest_rig {
+    struct hub_rig hub;
+    struct hosts *bare; /* without a hub */
+    struct serve *serve;
+    bool closed;
+};
+
+static void rest_init(struct rest_rig *w, const struct serve_options *opts)
+{
+    static const struct serve_options usual = { .token = "secret" };
+    struct pb_error err;
+
+    *w = (struct rest_rig){ 0 };
+    rig_init(&w->hub, NULL);
+    if (serve_start(&w->serve, w->hub.hosts, opts ? opts : &usual, &err) < 0)
+        TAP_FAIL("%s", err.msg);
+}
+
+static void rest_start(struct rest_rig *w) { rig_start(&w->hub); }
+
+static void rest_on_closed(void *ctx) { ((struct rest_rig *)ctx)->closed = true; }
+
+static void rest_close(struct rest_rig *w)
+{
+    serve_close(w->serve, rest_on_closed, w);
+    for (int i = 0; i < 1000 && !w->closed; i++) {
+        fakes_settle(&w->hub.fakes);
+        loop_advance(w->hub.fakes.loop, 10);
+    }
+    CHECK(w->closed);
+}
+
+static void rest_done(struct rest_rig *w)
+{
+    rest_close(w);
+    rig_done(&w->hub);
+}
+
+/* ---- a client ---- */
+
+struct line {
+    struct rest_rig *rig;
+    int fd;
+    struct buf in; /* all that came and was not looked at */
+    bool over;
+};
+
+static void line_open(struct rest_rig *w, struct line *s)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)serve_port(w->serve)),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+    *s = (struct line){ .rig = w, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+    CHECK(s->fd >= 0);
+    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    CHECK_INT(fcntl(s->fd, F_SETFL, O_NONBLOCK), 0);
+}
+
+static void line_close(struct line *s)
+{
+    close(s->fd);
+    buf_done(&s->in);
+    fakes_settle(&s->rig->hub.fakes);
+}
+
+static void line_turn(struct line *s)
+{
+    struct pollfd p = { .fd = s->fd, .events = POLLIN };
+    ssize_t n;
+
+    loop_turn(s->rig->hub.fakes.loop, false);
+    poll(&p, 1, 1);
+    n = recv(s->fd, buf_reserve(&s->in, 65536), 65536, 0);
+    if (n > 0)
+        s->in.n += (size_t)n;
+    else if (n == 0 || errno != EAGAIN)
+        s->over = true;
+}
+
+static void line_until(struct line *s, const char *text)
+{
+    for (int i = 0; !strstr(buf_cstr(&s->in), text); i++) {
+        if (i > 5000)
+            TAP_FAIL("\"%s\" never came: \"%s\"", text, buf_cstr(&s->in));
+        line_turn(s);
+    }
+}
+
+static void line_send(struct line *s, struct span text)
+{
+    while (text.n) {
+        ssize_t n = send(s->fd, text.p, text.n, MSG_NOSIGNAL);
+
+        if (n > 0)
+            text = span_from(text, (size_t)n);
+        else if (errno == EAGAIN)
+            loop_turn(s->rig->hub.fakes.loop, false);
+        else
+            return; /* refused: the answer tells */
+    }
+}
+
+/* host NULL: the right one. */
+static void line_ask(struct line *s, const char *request, const char *host, const char *headers,
+                     const char *body)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    buf_printf(&b, "%s HTTP/1.1\r\nHost: ", request);
+    if (host)
+        buf_str(&b, host);
+    else
+        buf_printf(&b, "127.0.0.1:%d", serve_port(s->rig->serve));
+    buf_printf(&b, "\r\n%sContent-Length: %zu\r\n\r\n", headers, strlen(body));
+    buf_str(&b, body);
+    line_send(s, buf_span(&b));
+}
+
+/* Fills rest_head and rest_body; the status. */
+static int line_answer(struct line *s)
+{
+    const char *end, *length;
+    size_t head, n;
+
+    line_until(s, "\r\n\r\n");
+    end = strstr(buf_cstr(&s->in), "\r\n\r\n");
+    head = (size_t)(end - s->in.p) + 4;
+    snprintf(rest_head, sizeof rest_head, "%.*s", (int)head, s->in.p);
+    length = strstr(rest_head, "Content-Length: ");
+    n = length && strncmp(rest_head + 9, "204", 3) != 0 ? strtoul(length + 16, NULL, 10) : 0;
+    while (s->in.n < head + n && !s->over)
+        line_turn(s);
+    snprintf(rest_body, sizeof rest_body, "%.*s", (int)(s->in.n - head), s->in.p + head);
+    return (int)strtol(rest_head + 9, NULL, 10);
+}
+
+static int rest_ask(struct rest_rig *w, const char *request, const char *host, const char *headers,
+                    const char *body)
+{
+    struct line s;
+    int status;
+
+    line_open(w, &s);
+    line_ask(&s, request, host, headers, body);
+    status = line_answer(&s);
+    line_close(&s);
+    return status;
+}
+
+static int rest_send(struct rest_rig *w, const char *request, const char *body)
+{
+    return rest_ask(w, request, NULL, *body ? REST_TOKEN REST_JSON : REST_TOKEN, body);
+}
+
+#define GET(w, path)        rest_send(w, "GET " path, "")
+#define POST(w, path, body) rest_send(w, "POST " path, body)
+
+/* The text of a member of the answer's body, "tools.0.name"; strings without quotes; "" when it is
+ * not there. "\x1" in a path stands for a dot in a key. Good until the eighth call after it. */
+static const char *got(const char *path)
+{
+    static char text[8][65536];
+    static int at;
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    struct pb_error e;
+    struct json v;
+
+    at = (at + 1) % 8;
+    if (json_parse(&doc, span_of(rest_body), NULL, &e) < 0)
+        TAP_FAIL("%s: \"%s\"", e.msg, rest_body);
+    v = json_root(&doc);
+    while (*path) {
+        size_t n = strcspn(path, ".");
+        AUTO_FREE char *key = mem_dupn(path, n);
+
+        v = json_is(v, JSON_ARRAY) ? json_item(v, strtoul(key, NULL, 10)) : json_get(v, key);
+        path += n + (path[n] == '.');
+    }
+    snprintf(text[at], sizeof text[at], "%.*s",
+             SPAN_ARG(json_is(v, JSON_STRING) ? json_str(v, &a) : json_text(v)));
+    return text[at];
+}

@@ -1,0 +1,335 @@
+/* The doors of REST: who is let in, what is at which path, and what the documents say about it. */
+#include "face/rest_impl.h"
+#include "rest_kit.h"
+
+/* "/api/servers/{name}/logs" -> "/api/servers/x/logs" */
+static void fill(char *out, size_t room, const struct rest_route *t)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    for (const char *p = t->path; *p; p++) {
+        if (*p == '{') {
+            buf_byte(&b, 'x');
+            p = strchr(p, '}');
+        } else {
+            buf_byte(&b, *p);
+        }
+    }
+    snprintf(out, room, "%s %s", t->method, buf_cstr(&b));
+}
+
+TEST(the_table_is_sorted_and_complete)
+{
+    for (const struct rest_route *t = rest_routes; t->method; t++) {
+        const struct rest_route *next = t + 1;
+        AUTO_JSON struct json_doc doc = { 0 };
+        struct pb_error err;
+        size_t braces = 0, params = 0, n = 0;
+
+        if (next->method) {
+            int order = strcmp(t->path, next->path);
+
+            CHECK(order < 0 || (order == 0 && strcmp(t->method, next->method) < 0));
+        }
+        for (const char *p = t->path; *p; p++)
+            braces += *p == '{';
+        for (const struct rest_param *p = t->params; p && p->name; p++, n++) {
+            params += p->in == REST_PATH;
+            CHECK(*p->help);
+            CHECK(p->in != REST_BODY || strcmp(t->method, "GET") != 0);
+        }
+        CHECK_INT(params, braces);
+        CHECK(n <= REST_PARAMS_MAX);
+        CHECK(t->run && *t->help && !t->example != !t->type);
+        if (t->example && json_parse(&doc, span_of(t->example), NULL, &err) < 0)
+            TAP_FAIL("%s: %s", t->path, err.msg);
+    }
+}
+
+/* Every route, every way not to be let in. */
+TEST(no_route_lets_a_stranger_in)
+{
+    static const struct {
+        const char *host, *headers;
+        int status;
+        const char *error;
+    } strangers[] = {
+        { "evil.example", REST_TOKEN, 403, "forbidden" },
+        { "127.0.0.1.evil.example", REST_TOKEN, 403, "forbidden" },
+        { NULL, REST_TOKEN "Origin: http://evil.example\r\n", 403, "forbidden" },
+        { NULL, REST_TOKEN "Origin: null\r\n", 403, "forbidden" },
+        { NULL, "", 401, "unauthorized" },
+        { NULL, "Authorization: Bearer wrong\r\n", 401, "unauthorized" },
+        { NULL, "Authorization: Basic c2VjcmV0\r\n", 401, "unauthorized" },
+        { NULL, "Cookie: token=secret\r\n", 401, "unauthorized" },
+    };
+    struct rest_rig rig;
+    struct fake_server *f;
+
+    rest_init(&rig, NULL);
+    fake_tool(f = rig_server(&rig.hub, "x"), "echo", FAKE_ECHO);
+    rest_start(&rig);
+    for (const struct rest_route *t = rest_routes; t->method; t++) {
+        for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
+            char request[256];
+
+            fill(request, sizeof request, t);
+            if (rest_ask(&rig, request, strangers[i].host, strangers[i].headers, "") !=
+                strangers[i].status)
+                TAP_FAIL("%s: %s", request, rest_head);
+            CHECK_STR(got("error"), strangers[i].error);
+            CHECK(!strstr(rest_head, "Access-Control"));
+        }
+    }
+    CHECK_INT(link_state(rig_link(&rig.hub, "x")), LINK_CONNECTED);
+    CHECK_INT(f->calls, 0);
+    /* What is not there is no secret to be found out either. */
+    CHECK_INT(rest_ask(&rig, "GET /api/nosuch", NULL, "", ""), 401);
+    rest_done(&rig);
+}
+
+TEST(what_is_not_there_and_what_a_path_does_not_take)
+{
+    static const struct {
+        const char *request;
+        int status;
+        const char *allow;
+    } cases[] = {
+        { "GET /api", 404, "" },
+        { "GET /api/", 404, "" },
+        { "GET /api/nosuch", 404, "" },
+        { "GET /api/servers/", 404, "" },
+        { "GET /api/servers//logs", 404, "" },
+        { "GET /api/servers/x/logs/", 404, "" },
+        { "GET /api/servers/x/y/z", 404, "" },
+        { "GET /api/../api/status", 404, "" },
+        { "POST /api/mcp-clients", 405, "Allow: GET, HEAD, OPTIONS\r\n" },
+        { "GET /api/mcp-clients/connect", 405, "Allow: POST, OPTIONS\r\n" },
+        { "PATCH /api/servers/x", 405, "Allow: DELETE, GET, PUT, HEAD, OPTIONS\r\n" },
+        { "TRACE /api/status", 405, "Allow: GET, HEAD, OPTIONS\r\n" },
+        { "OPTIONS /api/servers", 204, "Allow: GET, POST, HEAD, OPTIONS\r\n" },
+        { "OPTIONS /api/nosuch", 404, "" },
+        { "GET /api/servers/%zz", 400, "" },
+        { "GET /api/servers/%00", 400, "" },
+        { "GET /api/servers/%ff", 400, "" },
+        { "GET /api/servers/%2e%2e", 404, "" },
+        { "GET /api/servers/a%2Fb", 404, "" },
+        { "GET /api/tools?nosuch=1", 400, "" },
+        { "GET /api/tools?limit=1&limit=2", 400, "" },
+        { "GET /api/tools?limit=-1", 400, "" },
+        { "GET /api/tools?limit=0", 400, "" },
+        { "GET /api/tools?limit=1001", 400, "" },
+        { "GET /api/tools?limit=99999999999999999999", 400, "" },
+        { "GET /api/tools?limit=1x", 400, "" },
+        { "GET /api/tools?q=%", 400, "" },
+        { "GET /api/events?types=serverLog,nosuch", 400, "" },
+        { "GET /api/servers/x/logs?since=nan", 400, "" },
+    };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "x");
+    rest_start(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        if (rest_send(&rig, cases[i].request, "") != cases[i].status)
+            TAP_FAIL("%s: %s%s", cases[i].request, rest_head, rest_body);
+        CHECK_HAS(rest_head, cases[i].allow);
+        if (cases[i].status != 204)
+            CHECK(*got("error") && *got("message"));
+    }
+    rest_done(&rig);
+}
+
+TEST(a_head_is_a_get_without_its_body)
+{
+    static const char *const paths[] = { "HEAD /api/status", "HEAD /api/mcp-clients",
+                                         "HEAD /api/events", "HEAD /metrics", "HEAD /docs" };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        struct line s;
+
+        line_open(&rig, &s);
+        line_ask(&s, paths[i], NULL, REST_TOKEN "Connection: close\r\n", "");
+        while (!s.over)
+            line_turn(&s);
+        CHECK_HAS(buf_cstr(&s.in), "HTTP/1.1 200 OK\r\n");
+        CHECK_STR(strstr(buf_cstr(&s.in), "\r\n\r\n"), "\r\n\r\n");
+        line_close(&s);
+    }
+    rest_done(&rig);
+}
+
+TEST(a_body_must_say_that_it_is_json)
+{
+    static const struct {
+        const char *headers;
+        int status;
+    } cases[] = {
+        { "", 415 },
+        { "Content-Type: text/plain\r\n", 415 },
+        { "Content-Type: application/x-www-form-urlencoded\r\n", 415 },
+        { "Content-Type: application/jsonx\r\n", 415 },
+        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", 415 },
+        { "Content-Type: application/json\r\n", 200 },
+        { "Content-Type: Application/JSON; charset=utf-8\r\n", 200 },
+    };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    fake_tool(rig_server(&rig.hub, "x"), "echo", FAKE_ECHO);
+    rest_start(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf headers = { 0 };
+
+        buf_printf(&headers, REST_TOKEN "%s", cases[i].headers);
+        if (rest_ask(&rig, "POST /api/mcp-tools/call", NULL, buf_cstr(&headers),
+                     "{\"tool\":\"x/echo\"}") != cases[i].status)
+            TAP_FAIL("%s: %s", cases[i].headers, rest_head);
+    }
+    rest_done(&rig);
+}
+
+TEST(a_body_is_bounded)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct rest_rig rig;
+    size_t frame = strlen("{\"tool\":\"x/text\",\"arguments\":{\"a\":\"\"}}");
+
+    rest_init(&rig, NULL);
+    fake_tool(rig_server(&rig.hub, "x"), "text", FAKE_TEXT);
+    rest_start(&rig);
+    for (size_t past = 0; past < 2; past++) {
+        body.n = 0;
+        buf_str(&body, "{\"tool\":\"x/text\",\"arguments\":{\"a\":\"");
+        memset(buf_reserve(&body, REQUEST_BYTES_MAX), 'a', REQUEST_BYTES_MAX);
+        body.n += REQUEST_BYTES_MAX - frame + past;
+        buf_str(&body, "\"}}");
+        CHECK_INT(body.n, REQUEST_BYTES_MAX + past);
+        CHECK_INT(POST(&rig, "/api/mcp-tools/call", buf_cstr(&body)), past ? 413 : 200);
+    }
+    rest_done(&rig);
+}
+
+/* ---- documents ---- */
+
+static struct json walk(struct json v, const char *const *keys)
+{
+    for (; *keys; keys++)
+        v = json_get(v, *keys);
+    return v;
+}
+
+static void check_parameters(const struct rest_route *t, struct json operation)
+{
+    struct json parameters = json_get(operation, "parameters");
+    struct json properties =
+        walk(operation, (const char *const[]){ "requestBody", "content", "application/json",
+                                               "schema", "properties", NULL });
+    size_t n = 0;
+
+    for (const struct rest_param *p = t->params; p && p->name; p++) {
+        struct json one = json_item(parameters, n);
+
+        if (p->in == REST_BODY) {
+            CHECK(json_is(json_get(properties, p->name), JSON_OBJECT));
+            continue;
+        }
+        n++;
+        CHECK(json_str_is(json_get(one, "name"), p->name));
+        CHECK(json_str_is(json_get(one, "in"), p->in == REST_PATH ? "path" : "query"));
+        CHECK(p->in != REST_PATH || json_bool(json_get(one, "required"), false));
+        CHECK(json_is(json_get(one, "schema"), JSON_OBJECT));
+    }
+    CHECK_INT(json_len(parameters), n);
+}
+
+TEST(openapi_tells_all_that_is_in_the_table_and_nothing_else)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    static const struct json_opts strict = { .unique_depth = JSON_ALL };
+    struct map ids = { 0 };
+    struct rest_rig rig;
+    size_t routes = 0, operations = 0;
+
+    rest_init(&rig, NULL);
+    CHECK_INT(GET(&rig, "/openapi.json"), 200);
+    CHECK_INT(json_parse(&doc, span_of(rest_body), &strict, NULL), 0);
+    CHECK(json_str_is(json_get(json_root(&doc), "openapi"), "3.1.0"));
+    CHECK(json_str_is(walk(json_root(&doc), (const char *const[]){ "info", "version", NULL }),
+                      pb_version()));
+    for (const struct rest_route *t = rest_routes; t->method; t++, routes++) {
+        char method[16];
+        size_t i = 0;
+        struct json operation;
+        struct span id;
+
+        for (; t->method[i]; i++)
+            method[i] = (char)(t->method[i] | 0x20);
+        method[i] = '\0';
+        operation = walk(json_root(&doc), (const char *const[]){ "paths", t->path, method, NULL });
+        CHECK(json_is(operation, JSON_OBJECT));
+        CHECK(json_str_is(json_get(operation, "summary"), t->help));
+        id = json_text(json_get(operation, "operationId"));
+        CHECK(id.n > 2 && !map_put(&ids, id, &ids));
+        CHECK(json_len(json_get(operation, "responses")) >= 4);
+        check_parameters(t, operation);
+    }
+    JSON_FOREACH(path, json_get(json_root(&doc), "paths"))
+        operations += json_len(path);
+    CHECK_INT(operations, routes);
+    map_done(&ids);
+    rest_done(&rig);
+}
+
+/* Every "$ref" leads somewhere, every answer's code is one of HTTP. */
+TEST(openapi_refers_to_what_it_has)
+{
+    static const char ref[] = "\"$ref\":\"#/components/schemas/Error\"";
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    CHECK_INT(GET(&rig, "/openapi.json"), 200);
+    CHECK_INT(json_parse(&doc, span_of(rest_body), NULL, NULL), 0);
+    for (const char *at = rest_body; (at = strstr(at, "\"$ref\":\"")); at++)
+        CHECK(strncmp(at, ref, strlen(ref)) == 0);
+    CHECK(json_is(
+        walk(json_root(&doc), (const char *const[]){ "components", "schemas", "Error", NULL }),
+        JSON_OBJECT));
+    CHECK(json_is(walk(json_root(&doc),
+                       (const char *const[]){ "components", "securitySchemes", "bearer", NULL }),
+                  JSON_OBJECT));
+    rest_done(&rig);
+}
+
+TEST(the_page_for_people_lets_nothing_else_in)
+{
+    AUTO_BUF struct buf policy = { 0 };
+    uint8_t digest[SHA256_BYTES];
+    const char *style, *end;
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    CHECK_INT(GET(&rig, "/docs"), 200);
+    CHECK_HAS(rest_head, "Content-Type: text/html; charset=utf-8\r\n");
+    CHECK_HAS(rest_head, "X-Frame-Options: DENY\r\n");
+    style = strstr(rest_body, "<style>");
+    end = strstr(rest_body, "</style>");
+    CHECK(style && end);
+    sha256(span_make(style + 7, (size_t)(end - style) - 7), digest);
+    buf_str(&policy, "Content-Security-Policy: default-src 'none'; style-src 'sha256-");
+    base64_encode(&policy, span_make((const char *)digest, sizeof digest));
+    buf_str(&policy, "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n");
+    CHECK_HAS(rest_head, buf_cstr(&policy));
+    CHECK(!strstr(rest_body, "<script") && !strstr(rest_body, "http://") &&
+          !strstr(rest_body, "https://") && !strstr(rest_body, " style="));
+    for (const struct rest_route *t = rest_routes; t->method; t++) {
+        char heading[256];
+
+        snprintf(heading, sizeof heading, "<b>%s</b>%s</h2>", t->method, t->path);
+        CHECK_HAS(rest_body, heading);
+    }
+    rest_done(&rig);
+}
