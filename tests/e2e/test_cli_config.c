@@ -355,5 +355,5 @@ TEST(help_and_manual_know_the_verbs_and_what_may_be_repeated)
     CHECK_HAS(out, "usage: patchbay add");
     CHECK_HAS(out, "-e, --env NAME=VALUE...");
     CHECK_INT(RUN("man"), 0);
-    CHECK_HAS(out, "\\-e, \\-\\-env NAME=VALUE...");
+    CHECK_HAS(out, "\\fB\\-e\\fR, \\fB\\-\\-env\\fR \\fINAME=VALUE\\fR...");
 }
