@@ -33,6 +33,27 @@ static void hand_on(struct lines *l, struct span line)
         l->stopped = true;
 }
 
+/* A line that is all that `b` holds. */
+static void hand_on_own(struct lines *l, struct buf *b)
+{
+    l->own = b;
+    hand_on(l, buf_span(b));
+    l->own = NULL;
+    b->n = 0;
+}
+
+struct blob *lines_keep(struct lines *l, struct span line)
+{
+    struct buf *b = l->own;
+
+    /* A short one is copied: the buffer serves the next line. */
+    if (!b || b->cap <= STREAM_READ_BYTES || line.p != b->p)
+        return blob_new(line);
+    l->own = NULL;
+    b->n = line.n;
+    return blob_take_buf(b);
+}
+
 static void hand_on_oversize(struct lines *l, struct span head, uint64_t total)
 {
     if (l->events->oversize && !l->events->oversize(l->ctx, head, total))
@@ -91,8 +112,7 @@ static size_t finish_line(struct lines *l, struct span chunk)
     } else {
         b = l->held;
         l->held = (struct buf){ 0 };
-        hand_on(l, buf_span(&b));
-        b.n = 0;
+        hand_on_own(l, &b);
         put_back(l, &b);
     }
     return more.n + 1;
@@ -153,7 +173,7 @@ static void hand_on_last(struct lines *l)
     }
     b = l->held;
     l->held = (struct buf){ 0 };
-    hand_on(l, buf_span(&b));
+    hand_on_own(l, &b);
     buf_done(&b);
 }
 

@@ -16,6 +16,7 @@ struct lines_events {
 struct lines {
     struct buf held; /* an unfinished line, or lines not handed on yet */
     size_t start;    /* bytes of `held` handed on already */
+    struct buf *own; /* while a line is handed on that has a buffer of its own: that */
     size_t limit;
     uint64_t skipping; /* size so far of a line that is too long; 0: none */
     const struct lines_events *events;
@@ -27,6 +28,9 @@ void lines_init(struct lines *l, size_t limit, const struct lines_events *events
 /* Also from inside a handler: then it is the last one that runs. */
 void lines_done(struct lines *l);
 void lines_feed(struct lines *l, struct span chunk);
+/* For a handler: its line to keep. A long one that came in several chunks is not copied but takes
+ * its buffer along, and the line it was given is then that of the blob. */
+struct blob *lines_keep(struct lines *l, struct span line);
 /* Goes on after a handler returned false. */
 void lines_resume(struct lines *l);
 bool lines_stopped(const struct lines *l);

@@ -266,7 +266,7 @@ static bool may_go_on(struct stdio_host *h)
 static bool on_line(void *ctx, struct span line)
 {
     struct stdio_host *h = ctx;
-    struct message *m = message_new(blob_new(line));
+    struct message *m = message_new(lines_keep(&h->lines, line));
     struct batch *b = NULL;
 
     if (m->rpc.kind == RPC_BATCH)

@@ -71,7 +71,7 @@ static bool on_line(void *ctx, struct span line)
 
     if (s->leaving || s->over)
         return false;
-    bytes = blob_new(line);
+    bytes = lines_keep(&s->lines, line);
     s->wire.events->message(s->wire.ctx, bytes, 0, 0);
     return go_on(s);
 }

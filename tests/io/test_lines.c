@@ -168,6 +168,62 @@ TEST(memory_of_a_long_line_is_given_back)
     log_done(&g);
 }
 
+struct keeper {
+    struct lines lines;
+    struct blob *kept;
+    const char *was; /* where the line lay */
+};
+
+static bool keep_line(void *ctx, struct span line)
+{
+    struct keeper *k = ctx;
+
+    blob_unref(k->kept);
+    k->was = line.p;
+    k->kept = lines_keep(&k->lines, line);
+    return true;
+}
+
+/* What is kept is the line in every case; only a long one in pieces brings its memory along. */
+TEST(a_long_line_in_pieces_is_kept_without_a_copy)
+{
+    static const struct {
+        size_t size, chunk;
+        bool moved;
+        const char *before, *after;
+    } cases[] = {
+        { 1000, 2000, false, "", "" },      { 1000, 10, false, "", "" },
+        { 200000, 300000, false, "", "" },  { 200000, 50000, true, "", "" },
+        { 200000, 50000, true, "", " \r" }, { 200000, 50000, false, " ", "" },
+    };
+    static const struct lines_events keeps = { keep_line, NULL };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf line = { 0 }, text = { 0 };
+        struct keeper k = { 0 };
+
+        for (size_t n = 0; n < cases[i].size; n++)
+            buf_byte(&line, (char)('a' + n % 26));
+        buf_str(&text, cases[i].before);
+        buf_add_span(&text, buf_span(&line));
+        buf_str(&text, cases[i].after);
+        buf_str(&text, "\n");
+        lines_init(&k.lines, 1000000, &keeps, &k);
+        for (size_t at = 0; at < text.n; at += cases[i].chunk) {
+            size_t left = text.n - at;
+
+            lines_feed(&k.lines,
+                       span_make(text.p + at, left < cases[i].chunk ? left : cases[i].chunk));
+        }
+        CHECK(k.kept && span_eq(blob_span(k.kept), buf_span(&line)));
+        CHECK(k.kept && (k.kept->p == k.was) == cases[i].moved);
+        lines_feed(&k.lines, SPAN("next\n"));
+        CHECK(k.kept && span_is(blob_span(k.kept), "next"));
+        blob_unref(k.kept);
+        lines_done(&k.lines);
+    }
+}
+
 TEST(a_complete_line_in_a_chunk_is_not_copied)
 {
     struct log g;
