@@ -299,12 +299,13 @@ void rest_server_configure(struct rest_call *c)
 {
     struct link *l = rest_link(c);
     AUTO(spec) struct spec *check = NULL;
-    struct span entry = http_body(c->r);
+    struct span entry;
     struct pb_error err;
     struct rest_job *j;
 
     if (!l || refuse_elsewhere(c, link_spec(l)))
         return;
+    entry = http_body(c->r);
     if (parse_entry(&check, link_name(l), entry, &err) < 0) {
         rest_fail_hub(c->r, &err, "name", link_name(l));
         return;

@@ -132,48 +132,44 @@ static bool is_setting(struct span name)
     return false;
 }
 
-/* False: answered. */
-static bool check(struct rest_call *c, struct json changes)
+/* Each must be one, of the right kind; null is for the default. */
+static int check(struct json changes, struct pb_error *err)
 {
+    AUTO_ARENA struct arena a = { 0 };
     struct settings s;
-    struct pb_error err;
-    bool good = true;
+    int rc = 0;
 
     settings_init(&s);
     JSON_FOREACH(change, changes) {
-        AUTO_ARENA struct arena a = { 0 };
         struct span name = json_key_str(change, &a);
 
-        if (!good)
+        if (json_is(change, JSON_NULL) && is_setting(name))
             continue;
-        if (json_is(change, JSON_NULL)) {
-            good = is_setting(name);
-            if (!good)
-                rest_refuse(c->r, "there is no such setting");
-            continue;
-        }
-        if (settings_set(&s, name, change, &err) < 0) {
-            rest_refuse(c->r, "%.*s: %s",
-                        name.n < MCP_NAME_SHOWN_MAX ? (int)name.n : MCP_NAME_SHOWN_MAX, name.p,
-                        err.msg);
-            good = false;
+        rc = settings_set(&s, name, change, err);
+        if (rc < 0) {
+            rc = fail_in(err, "%.*s",
+                         name.n < MCP_NAME_SHOWN_MAX ? (int)name.n : MCP_NAME_SHOWN_MAX, name.p);
+            break;
         }
     }
     settings_done(&s);
-    return good;
+    return rc;
 }
 
 void rest_settings_change(struct rest_call *c)
 {
     AUTO_JSON struct json_doc doc = { 0 };
+    struct pb_error err;
     struct rest_job *j;
 
     if (!http_body(c->r).n || json_parse(&doc, http_body(c->r), NULL, NULL) < 0) {
         rest_refuse(c->r, "the body: expected the settings to be changed");
         return;
     }
-    if (!check(c, json_root(&doc)))
+    if (check(json_root(&doc), &err) < 0) {
+        rest_refuse(c->r, "%s", err.msg);
         return;
+    }
     j = rest_job_new(c, NULL);
     if (!j)
         return;

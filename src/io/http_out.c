@@ -40,11 +40,12 @@ static void block(struct http_conn *c)
 
 void conn_flush(struct http_conn *c)
 {
-    struct iovec part = { c->out.p + c->out_at, conn_queued(c) };
+    struct iovec part;
     ssize_t sent;
 
-    if (!part.iov_len || c->broken)
+    if (!conn_queued(c) || c->broken)
         return;
+    part = (struct iovec){ c->out.p + c->out_at, conn_queued(c) };
     sent = try_send(c, &part, 1);
     if (sent < 0) {
         broken(c);
