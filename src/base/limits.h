@@ -85,7 +85,7 @@ enum {
     MCP_PAGE_ITEMS = 1000,  /* default page of a list */
     MCP_SESSIONS_MAX = 100000,
     MCP_SESSION_IDLE_MS = 3600000,
-    MCP_INFLIGHT_MAX = 1024,          /* requests of one client being answered at once */
+    MCP_INFLIGHT_MAX = 4096,          /* requests of one client being answered at once */
     MCP_QUESTIONS_MAX = 64,           /* asked of one client and not yet answered */
     MCP_ASK_ROUNDS_MAX = 16,          /* question rounds of one call */
     MCP_ASK_MS = 600000,              /* a person may take this long to answer */
@@ -202,5 +202,6 @@ enum {
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */
     REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
+    REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */
     REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
 };

@@ -53,6 +53,28 @@ static void put_status(struct json_out *o, const struct link *l, const struct li
     }
 }
 
+/* What goes with it in a list: a dot, a badge, and what its menu offers. */
+static void put_looks(struct json_out *o, const struct link_status *s)
+{
+    const char *tooltip = NULL;
+    enum badge badge = status_badge(s, &tooltip);
+    unsigned actions = row_actions(s->state);
+
+    json_put_str(o, "color", dot_color(s->state));
+    if (badge != BADGE_NONE) {
+        json_begin_object(o, "badge");
+        json_put_str(o, "text", badge_text(badge));
+        json_put_str(o, "color", badge_color(badge));
+        json_put_str_opt(o, "tooltip", tooltip);
+        json_end(o);
+    }
+    json_begin_array(o, "actions");
+    for (unsigned bit = ROW_RETRY; bit <= ROW_LOGS; bit <<= 1)
+        if (actions & bit)
+            json_put_str(o, NULL, row_action_text((enum row_action)bit));
+    json_end(o);
+}
+
 static void put_counts(struct json_out *o, const struct hub *h, const char *name)
 {
     static const char *const keys[LIST_KINDS] = { "tools", "resources", "templates", "prompts" };
@@ -112,6 +134,7 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
     json_put_span(o, "target", buf_span(&what));
     put_status(o, l, &status);
     put_next_step(o, spec, &status);
+    put_looks(o, &status);
     put_counts(o, h, spec->name);
     put_facts(o, &facts);
     json_put_uint(o, "reconnects", counters.reconnects);

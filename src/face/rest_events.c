@@ -34,7 +34,8 @@ struct rest_events {
     uint64_t pumped;     /* up to here readers have been told */
     size_t bytes;
     char boot[BOOT_CHARS + 1]; /* numbers of another run mean nothing in this one */
-    struct timer beat;
+    struct timer beat, forget;
+    bool recording; /* somebody listens, or did a while ago: else it is not worth the while */
     bool pump_due, freed;
 };
 
@@ -44,8 +45,10 @@ static void reader_free(struct reader *rd)
 {
     list_remove(&rd->at);
     rd->events->n_readers--;
-    if (!rd->events->n_readers)
+    if (!rd->events->n_readers) {
         timer_stop(&rd->events->beat);
+        timer_start_weak(&rd->events->forget, REST_EVENTS_KEEP_MS);
+    }
     free(rd->server);
     free(rd);
 }
@@ -163,6 +166,8 @@ void rest_events_hub(struct rest_events *e, const struct hub_event *event)
 {
     AUTO_BUF struct buf data = { 0 };
 
+    if (!e->recording)
+        return;
     hub_event_write(&data, event);
     add(e, (int)event->kind, hub_event_name(event->kind), event->server, buf_span(&data));
 }
@@ -172,6 +177,8 @@ void rest_events_tell(struct rest_events *e, const char *type)
     AUTO_BUF struct buf data = { 0 };
     struct json_out o = json_out(&data);
 
+    if (!e->recording)
+        return;
     json_begin_object(&o, NULL);
     json_put_str(&o, "type", type);
     json_put_double(&o, "at", (double)loop_wall(e->loop) / 1000);
@@ -199,6 +206,17 @@ static void on_beat(void *ctx)
     timer_start_weak(&e->beat, SSE_KEEPALIVE_MS);
 }
 
+/* Nobody came back. Who still does has missed something: its number is older than the first. */
+static void on_forget(void *ctx)
+{
+    struct rest_events *e = ctx;
+
+    while (e->first < e->end)
+        drop_first(e);
+    e->first = e->pumped = ++e->end;
+    e->recording = false;
+}
+
 struct rest_events *rest_events_new(struct rest *s)
 {
     struct rest_events *e = NEW(struct rest_events);
@@ -210,6 +228,7 @@ struct rest_events *rest_events_new(struct rest *s)
     e->first = e->end = e->pumped = 1;
     list_init(&e->readers);
     timer_init(&e->beat, s->loop, on_beat, e);
+    timer_init(&e->forget, s->loop, on_forget, e);
     return e;
 }
 
@@ -222,6 +241,7 @@ void rest_events_end(struct rest_events *e)
 void rest_events_free(struct rest_events *e)
 {
     rest_events_end(e);
+    timer_stop(&e->forget);
     while (e->first < e->end)
         drop_first(e);
     e->freed = true;
@@ -310,6 +330,8 @@ static void begin(struct rest_call *c, unsigned kinds)
     list_append(&e->readers, &rd->at);
     if (e->n_readers++ == 0)
         timer_start_weak(&e->beat, SSE_KEEPALIVE_MS);
+    timer_stop(&e->forget);
+    e->recording = true;
     http_on_gone(c->r, on_gone, rd);
     http_begin(c->r, 200, stream_headers);
     http_on_drain(c->r, on_drain, rd);

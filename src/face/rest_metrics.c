@@ -1,5 +1,6 @@
 /* rest_metrics.c - GET /metrics: numbers for Prometheus, in its text format 0.0.4. Counters are of
  * this run of the program; those of a server begin anew when it is removed. */
+#include "host_impl.h"
 #include "rest_impl.h"
 #include <stdio.h>
 #include <sys/resource.h>
@@ -264,6 +265,25 @@ static void put_hub(struct page *p)
     each_server(p, put_reconnects);
 }
 
+/* ---- who is there ---- */
+
+static void count_client(void *ctx, struct peer *p)
+{
+    size_t *n = ctx;
+
+    /* One for all who keep no session: they are not counted. */
+    *n += peer_kind(p) != PEER_STATELESS;
+}
+
+static size_t count_clients(const struct hosts *s)
+{
+    size_t n = 0;
+
+    for (const struct list *pos = s->hosts.next; pos != &s->hosts; pos = pos->next)
+        server_each_peer(CONTAINER_OF(pos, struct host, in_set)->server, count_client, &n);
+    return n;
+}
+
 static void put_process(struct page *p)
 {
     const struct control_facts *f = control_facts_of(p->rest->hosts);
@@ -271,6 +291,8 @@ static void put_process(struct page *p)
 
     head(p, "patchbay_build_info", "gauge", "Which program this is.");
     buf_printf(p->out, "patchbay_build_info{version=\"%s\"} 1\n", pb_version());
+    head(p, "patchbay_mcp_clients", "gauge", "MCP clients with a session or a connection.");
+    value(p, (double)count_clients(p->rest->hosts));
     head(p, "patchbay_event_streams", "gauge", "Clients that listen at /api/events.");
     value(p, (double)rest_events_streams(p->rest->events));
     if (p->rest->http) {

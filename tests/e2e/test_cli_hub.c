@@ -16,6 +16,7 @@ TEST(list_tells_how_each_server_is_and_why_one_is_not_well)
 {
     BOTH_WAYS(SOME_TROUBLE)
     {
+        WAIT_FOR(strcmp(server_is("ex", "state"), "connected") == 0);
         CHECK_INT(RUN("list"), 0);
         CHECK_HAS(out, "NAME  STATE      TOOLS  LATENCY  WHAT\n");
         CHECK_HAS(out, "ex    connected  4      ");

@@ -461,11 +461,21 @@ TEST(mcp_is_a_pipe_to_the_daemon_and_answers_what_it_was_asked)
 
 TEST(mcp_without_a_daemon_starts_the_servers_itself_and_ends_with_its_client)
 {
+    struct program p;
+    AUTO_FREE char *hello = NULL;
+    AUTO_FREE char *tools = NULL;
+
     rig_begin();
     rig_config("\"ex\":" EXAMPLE);
-    CHECK_INT(run_with(INIT LIST, WORDS("mcp")), 0);
-    CHECK_HAS(out, "\"name\":\"ex__echo\"");
-    CHECK_STR(err, "");
+    program_start(&p, WORDS("patchbay", "mcp"), in_home("mcp.err"));
+    program_say(&p, INIT LIST);
+    hello = program_hear(&p);
+    CHECK_HAS(hello, "\"serverInfo\":{\"name\":\"Patchbay\"");
+    tools = program_hear(&p); /* waits for the server, which is still starting */
+    CHECK_HAS(tools, "\"name\":\"ex__echo\"");
+    program_close_input(&p);
+    CHECK_INT(program_end(&p, RIG_END_MS), 0);
+    CHECK_STR(file_text("mcp.err"), "");
     CHECK_INT(run_with(INIT LIST, WORDS("mcp", "--server", "exx")), 1);
     CHECK_HAS(err, "exx");
     CHECK_STR(out, "");

@@ -17,6 +17,9 @@ TEST(servers_tell_how_they_are_and_how_they_are_reached)
     CHECK_STR(got("servers.0.state"), "connected");
     CHECK_STR(got("servers.0.status"), "Connected");
     CHECK_STR(got("servers.0.tools"), "1");
+    CHECK_STR(got("servers.0.color"), "green");
+    CHECK_STR(got("servers.0.badge"), "{\"text\":\"Connected\",\"color\":\"green\"}");
+    CHECK_STR(got("servers.0.actions"), "[\"Disconnect\",\"View Logs\"]");
     CHECK_INT(GET(&rig, "/api/servers/alpha"), 200);
     CHECK_STR(got("spec.env"), "{\"KEY\":\"***\"}");
     CHECK(!strstr(rest_body, "hush"));
@@ -363,6 +366,23 @@ TEST(metrics_count_calls_and_how_long_they_took)
     CHECK_HAS(rest_body, "patchbay_connections_lost_total{server=\"alpha\"} 1\n");
     CHECK_HAS(rest_body, "patchbay_reconnects_total{server=\"alpha\"} 1\n");
     CHECK_INT(POST(&rig, "/api/mcp-clients/alpha/disconnect", ""), 200);
+    rest_done(&rig);
+}
+
+TEST(metrics_count_the_clients)
+{
+    struct rest_rig rig;
+    struct face_client c;
+
+    rest_init(&rig, NULL);
+    CHECK_INT(GET(&rig, "/metrics"), 200);
+    CHECK_HAS(rest_body, "patchbay_mcp_clients 0\n");
+    face_open(&rig.hub, &c, NULL, PB_ERA_LEGACY);
+    CHECK_INT(GET(&rig, "/metrics"), 200);
+    CHECK_HAS(rest_body, "patchbay_mcp_clients 1\n");
+    face_close(&c);
+    CHECK_INT(GET(&rig, "/metrics"), 200);
+    CHECK_HAS(rest_body, "patchbay_mcp_clients 0\n");
     rest_done(&rig);
 }
 

@@ -165,6 +165,38 @@ TEST(a_client_that_missed_too_much_is_told_to_look_anew)
     rest_done(&rig);
 }
 
+TEST(what_nobody_comes_back_for_is_forgotten)
+{
+    struct rest_rig rig;
+    struct line s;
+    char id[64];
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "alpha");
+    rest_start(&rig);
+    listen_to(&rig, &s, "/api/events", NULL);
+    link_log(rig_link(&rig.hub, "alpha"), PB_LOG_INFO, "first");
+    line_until(&s, "first");
+    snprintf(id, sizeof id, "%s", last_id(&s));
+    line_close(&s);
+    link_log(rig_link(&rig.hub, "alpha"), PB_LOG_INFO, "second");
+    loop_advance(rig.hub.fakes.loop, REST_EVENTS_KEEP_MS - 1);
+    listen_to(&rig, &s, "/api/events", id);
+    line_until(&s, "second");
+    CHECK(!strstr(buf_cstr(&s.in), "reset"));
+    snprintf(id, sizeof id, "%s", last_id(&s));
+    line_close(&s);
+    loop_advance(rig.hub.fakes.loop, REST_EVENTS_KEEP_MS);
+    /* Even if nothing happened since: that is not known. */
+    listen_to(&rig, &s, "/api/events", id);
+    line_until(&s, "event: reset\n");
+    link_log(rig_link(&rig.hub, "alpha"), PB_LOG_INFO, "third");
+    line_until(&s, "third");
+    CHECK(!strstr(buf_cstr(&s.in), "second"));
+    line_close(&s);
+    rest_done(&rig);
+}
+
 TEST(a_stream_beats_while_nothing_happens)
 {
     struct rest_rig rig;

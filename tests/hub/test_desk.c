@@ -136,7 +136,11 @@ TEST(a_desk_listens_from_its_beginning_to_its_end)
     fake_hub_done(&f);
 }
 
-static void set_flag(void *ctx) { *(bool *)ctx = true; }
+struct ending {
+    bool over;
+};
+
+static void on_end(void *ctx) { ((struct ending *)ctx)->over = true; }
 
 /* S0-90 */
 TEST(a_desk_has_a_hub_of_its_own_or_shares_one)
@@ -145,7 +149,7 @@ TEST(a_desk_has_a_hub_of_its_own_or_shares_one)
     struct desk_hub shared;
     struct desk *own, *other;
     struct spec *s;
-    bool closed = false;
+    struct ending ending = { 0 };
 
     hub_rig_init(&r);
     hub_rig_start(&r);
@@ -170,8 +174,8 @@ TEST(a_desk_has_a_hub_of_its_own_or_shares_one)
     desk_close(other, NULL, NULL);
     CHECK_INT(hub_rig_state(&r, "theirs"), LINK_CONNECTED); /* it was not its own */
     CHECK_INT(fakes_find(&r.fakes, "mine")->closes, 0);
-    desk_close(own, set_flag, &closed);
-    FAKES_UNTIL(&r.fakes, closed);
+    desk_close(own, on_end, &ending);
+    FAKES_UNTIL(&r.fakes, ending.over);
     CHECK_INT(fakes_find(&r.fakes, "mine")->closes, 1);
     hub_rig_done(&r);
 }
