@@ -275,6 +275,20 @@ TEST(mcp_clients_alone_reads_the_default_file_and_a_missing_one_is_no_error)
     rig_end();
 }
 
+/* S4-157: nobody asked for them, so they are not ours to start. */
+TEST(without_flags_servers_of_the_clients_file_are_left_alone)
+{
+    rig_begin();
+    write_filled("mcp_clients.json", "{\"servers\":{",
+                 "\"ex\":{\"transport\":\"stdio\",\"command\":\"$BUILD/patchbay-example-server\"}",
+                 "}}");
+    rig_daemon(NULL);
+    CHECK_INT(RUN("list"), 0);
+    CHECK_HAS(out, "No servers yet.");
+    CHECK_INT(RUN("call", "ex.echo", "text=1"), 1);
+    rig_end();
+}
+
 /* S4-162 */
 TEST(a_clients_file_that_was_named_and_is_missing_is_an_error)
 {

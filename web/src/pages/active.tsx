@@ -1,0 +1,3 @@
+export function ActiveCalls() {
+  return <div />;
+}

@@ -1,0 +1,6 @@
+export function AlertsPage() {
+  return <div />;
+}
+export function ServerIssue() {
+  return <div />;
+}

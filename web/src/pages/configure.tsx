@@ -1,0 +1,3 @@
+export function ConfigurePage() {
+  return <div />;
+}

@@ -1,0 +1,3 @@
+export function ModesPage() {
+  return <div />;
+}

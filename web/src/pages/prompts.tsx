@@ -1,0 +1,3 @@
+export function PromptsPage() {
+  return <div />;
+}

@@ -1,0 +1,3 @@
+export function ServersPage() {
+  return <div />;
+}

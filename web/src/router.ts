@@ -1,0 +1,48 @@
+// Where we are: "#/tools/server/tool?q=x". One page at a time.
+import { computed, signal } from "@preact/signals";
+
+export interface Route {
+  page: string;
+  parts: string[];
+  query: URLSearchParams;
+}
+
+export function parseRoute(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [page, ...parts] = path.split("/").map(decode);
+  return { page: page || "servers", parts: parts.filter((p) => p !== ""), query: new URLSearchParams(query) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const hash = signal(location.hash);
+window.addEventListener("hashchange", () => (hash.value = location.hash));
+
+export const route = computed(() => parseRoute(hash.value));
+
+/** href("tools", "my server", "echo") is "#/tools/my%20server/echo". */
+export function href(page: string, ...parts: string[]): string {
+  return "#/" + [page, ...parts].map(encodeURIComponent).join("/");
+}
+
+export function go(page: string, ...parts: string[]): void {
+  location.hash = href(page, ...parts);
+}
+
+/** Changes the query of where we are, without a step in the history. */
+export function setQuery(changes: Record<string, string | undefined>): void {
+  const { page, parts, query } = route.peek();
+  for (const [key, value] of Object.entries(changes)) {
+    if (value) query.set(key, value);
+    else query.delete(key);
+  }
+  const text = query.toString();
+  history.replaceState(null, "", href(page, ...parts) + (text ? "?" + text : ""));
+  hash.value = location.hash;
+}

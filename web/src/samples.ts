@@ -1,0 +1,65 @@
+// How long calls took and how many there were: for sparklines and the chart.
+import { signal } from "@preact/signals";
+import type { EndedCall } from "./types";
+
+const PER_SERVER = 40;
+const SECONDS = 300;
+
+/** What ended within one second. */
+export interface Second {
+  at: number; // seconds since 1970
+  calls: number;
+  errors: number;
+  slowest: number; // ms
+  sum: number; // ms
+}
+
+class Samples {
+  /** Counts up when there is something new. */
+  readonly version = signal(0);
+  private latency = new Map<string, number[]>();
+  private seconds = new Map<number, Second>();
+
+  add(call: EndedCall): void {
+    const ms = call.duration * 1000;
+    const mine = this.latency.get(call.server) ?? [];
+    mine.push(ms);
+    if (mine.length > PER_SERVER) mine.shift();
+    this.latency.set(call.server, mine);
+
+    const at = Math.floor(call.started_at + call.duration);
+    const second = this.seconds.get(at) ?? { at, calls: 0, errors: 0, slowest: 0, sum: 0 };
+    second.calls++;
+    if (call.outcome !== "ok") second.errors++;
+    second.slowest = Math.max(second.slowest, ms);
+    second.sum += ms;
+    this.seconds.set(at, second);
+    if (this.seconds.size > SECONDS * 2) this.forget(at - SECONDS);
+    this.version.value++;
+  }
+
+  /** Instead of all that is known: the calls that the daemon remembers, newest first. */
+  seed(calls: readonly EndedCall[]): void {
+    this.latency.clear();
+    this.seconds.clear();
+    for (let i = calls.length - 1; i >= 0; i--) this.add(calls[i]!);
+  }
+
+  of(server: string): readonly number[] {
+    return this.latency.get(server) ?? [];
+  }
+
+  /** The last so many seconds up to now, with empty ones. */
+  window(now: number, length = SECONDS): Second[] {
+    const out: Second[] = [];
+    for (let at = Math.floor(now) - length + 1; at <= now; at++)
+      out.push(this.seconds.get(at) ?? { at, calls: 0, errors: 0, slowest: 0, sum: 0 });
+    return out;
+  }
+
+  private forget(before: number): void {
+    for (const at of this.seconds.keys()) if (at < before) this.seconds.delete(at);
+  }
+}
+
+export const samples = new Samples();
