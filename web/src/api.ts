@@ -40,8 +40,9 @@ export class ApiError extends Error {
 }
 
 function headers(more: Record<string, string>): Record<string, string> {
+  const own = { "X-Patchbay-Client": "console", ...more }; // so that calls tell who asked
   // Empty where the daemon runs without a token.
-  return token ? { Authorization: `Bearer ${token}`, ...more } : more;
+  return token ? { Authorization: `Bearer ${token}`, ...own } : own;
 }
 
 async function failureOf(answer: Response): Promise<ApiError> {

@@ -31,6 +31,14 @@ export function href(page: string, ...parts: string[]): string {
   return "#/" + [page, ...parts].map(encodeURIComponent).join("/");
 }
 
+/** With a query behind; what is empty is left out. */
+export function withQuery(where: string, query: Record<string, string | undefined>): string {
+  const all = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value) all.set(key, value);
+  const text = all.toString();
+  return text ? `${where}?${text}` : where;
+}
+
 export function go(page: string, ...parts: string[]): void {
   location.hash = href(page, ...parts);
 }
