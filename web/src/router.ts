@@ -22,7 +22,31 @@ function decode(part: string): string {
 }
 
 const hash = signal(location.hash);
-window.addEventListener("hashchange", () => (hash.value = location.hash));
+let held: ((to: string) => void) | null = null;
+
+window.addEventListener("hashchange", () => {
+  const to = location.hash;
+  if (!held || to === hash.peek()) {
+    hash.value = to;
+    return;
+  }
+  history.pushState(null, "", hash.peek());
+  held(to);
+});
+
+/** Until the function returned is called, whoever wants to leave is told to `asked` instead. */
+export function hold(asked: (to: string) => void): () => void {
+  held = asked;
+  return () => {
+    if (held === asked) held = null;
+  };
+}
+
+/** Goes there, whatever holds us. */
+export function leave(to: string): void {
+  held = null;
+  location.hash = to;
+}
 
 export const route = computed(() => parseRoute(hash.value));
 
