@@ -1,6 +1,7 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
 import { useEffect, useState } from "preact/hooks";
 import { keepToken, link, openAgain } from "./api";
+import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
 import { ActiveCalls } from "./pages/active";
 import { AddPage } from "./pages/add";
@@ -19,7 +20,6 @@ import { dismiss, toast, toasts } from "./toasts";
 import { Button, Dialog, Dot, Spinner } from "./ui/parts";
 import { oneLine } from "./ui/text";
 import { setTheme, theme } from "./theme";
-import type { DotColor } from "./types";
 
 const pages: Record<string, { title: string; show: () => preact.JSX.Element; hidden?: boolean }> = {
   servers: { title: "Servers", show: () => <ServersPage /> },
@@ -33,12 +33,6 @@ const pages: Record<string, { title: string; show: () => preact.JSX.Element; hid
   add: { title: "Add a server", show: () => <AddPage />, hidden: true },
   configure: { title: "Configure", show: () => <ConfigurePage />, hidden: true },
 };
-
-/** S0-134 */
-export function indicator(c: number, total: number): { text: string; title: string; color: DotColor } {
-  const color = total > 0 && c === total ? "green" : c > 0 ? "yellow" : "red";
-  return { text: `${c}/${total}`, title: `${c} of ${total} servers connected`, color };
-}
 
 function Indicator() {
   const i = indicator(connected.value, servers.value.length);
@@ -191,12 +185,16 @@ export function App() {
       </a>
       <Top />
       <Connection />
-      <ServerIssue />
       <main id="main" tabIndex={-1}>
         {page.show()}
       </main>
-      <ActiveCalls />
-      <Toasts />
+      <div class="over">
+        <ActiveCalls />
+        <div class="over-end">
+          <ServerIssue />
+          <Toasts />
+        </div>
+      </div>
       <KeyHelp />
     </>
   );

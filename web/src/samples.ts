@@ -1,5 +1,5 @@
 // How long calls took and how many there were: for sparklines and the chart.
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { EndedCall } from "./types";
 
 const PER_SERVER = 40;
@@ -17,15 +17,13 @@ export interface Second {
 class Samples {
   /** Counts up when there is something new. */
   readonly version = signal(0);
-  private latency = new Map<string, number[]>();
+  private latency = new Map<string, Signal<readonly number[]>>();
   private seconds = new Map<number, Second>();
 
   add(call: EndedCall): void {
     const ms = call.duration * 1000;
-    const mine = this.latency.get(call.server) ?? [];
-    mine.push(ms);
-    if (mine.length > PER_SERVER) mine.shift();
-    this.latency.set(call.server, mine);
+    const mine = this.latencyOf(call.server);
+    mine.value = [...mine.peek(), ms].slice(-PER_SERVER);
 
     const at = Math.floor(call.started_at + call.duration);
     const second = this.seconds.get(at) ?? { at, calls: 0, errors: 0, slowest: 0, sum: 0 };
@@ -40,13 +38,14 @@ class Samples {
 
   /** Instead of all that is known: the calls that the daemon remembers, newest first. */
   seed(calls: readonly EndedCall[]): void {
-    this.latency.clear();
+    for (const one of this.latency.values()) one.value = [];
     this.seconds.clear();
     for (let i = calls.length - 1; i >= 0; i--) this.add(calls[i]!);
   }
 
+  /** Read while drawing, it draws again when a call of this very server has ended. */
   of(server: string): readonly number[] {
-    return this.latency.get(server) ?? [];
+    return this.latencyOf(server).value;
   }
 
   /** The last so many seconds up to now, with empty ones. */
@@ -55,6 +54,12 @@ class Samples {
     for (let at = Math.floor(now) - length + 1; at <= now; at++)
       out.push(this.seconds.get(at) ?? { at, calls: 0, errors: 0, slowest: 0, sum: 0 });
     return out;
+  }
+
+  private latencyOf(server: string): Signal<readonly number[]> {
+    let mine = this.latency.get(server);
+    if (!mine) this.latency.set(server, (mine = signal<readonly number[]>([])));
+    return mine;
   }
 
   private forget(before: number): void {

@@ -1,6 +1,7 @@
 // What the page knows: filled by REST, kept true by events. Pages read signals and change nothing.
 import { batch, computed, signal } from "@preact/signals";
 import { follow, get } from "./api";
+import { keepSame } from "./same";
 import { samples } from "./samples";
 import { toast } from "./toasts";
 import type { Alert, Call, EndedCall, HubEvent, LogEntry, Mode, Server, Status } from "./types";
@@ -50,13 +51,14 @@ export function atMostEvery(ms: number, fn: () => Promise<void>): () => void {
 export const refreshServers = atMostEvery(SERVERS_MS, async () => {
   const read = await get<{ servers: Server[] }>("/api/servers");
   batch(() => {
-    servers.value = read.servers;
+    servers.value = keepSame(servers.peek(), read.servers, (s) => s.name);
     loaded.value = true;
   });
 });
 
 const refreshAlerts = atMostEvery(SERVERS_MS, async () => {
-  alerts.value = (await get<{ alerts: Alert[] }>("/api/alerts")).alerts;
+  const read = await get<{ alerts: Alert[] }>("/api/alerts");
+  alerts.value = keepSame(alerts.peek(), read.alerts, (a) => a.id);
 });
 
 export const refreshModes = atMostEvery(SERVERS_MS, async () => {
@@ -100,11 +102,16 @@ function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCan
   };
   samples.add(call);
   changes.ended.push(call);
-  changes.active.delete(e.requestId);
+  ownActive().delete(e.requestId);
 }
 
 /** What one turn of events adds up to: the page is drawn once for all of them. */
-const changes = { active: new Map<string, Call>(), ended: [] as EndedCall[], catalog: false };
+const changes = { active: null as Map<string, Call> | null, ended: [] as EndedCall[], catalog: false };
+
+/** The running calls, to be changed: a turn without calls draws nothing that shows them. */
+function ownActive(): Map<string, Call> {
+  return (changes.active ??= new Map(active.peek()));
+}
 
 function apply(e: HubEvent): void {
   switch (e.type) {
@@ -124,7 +131,7 @@ function apply(e: HubEvent): void {
       break;
     }
     case "toolCallStarted":
-      changes.active.set(e.requestId, {
+      ownActive().set(e.requestId, {
         id: e.requestId,
         server: e.server,
         method: e.method,
@@ -134,9 +141,9 @@ function apply(e: HubEvent): void {
       });
       break;
     case "toolCallProgress": {
-      const call = changes.active.get(e.requestId);
+      const call = ownActive().get(e.requestId);
       if (call)
-        changes.active.set(e.requestId, { ...call, progress: e.progress, total: e.total, message: e.message });
+        ownActive().set(e.requestId, { ...call, progress: e.progress, total: e.total, message: e.message });
       break;
     }
     case "toolCallCompleted":
@@ -168,11 +175,11 @@ function drain(): void {
   const events = queue;
   queue = [];
   batch(() => {
-    changes.active = new Map(active.peek());
+    changes.active = null;
     changes.ended = [];
     changes.catalog = false;
     for (const e of events) apply(e);
-    active.value = changes.active;
+    if (changes.active) active.value = changes.active;
     if (changes.ended.length) ended.value = [...changes.ended.reverse(), ...ended.peek()].slice(0, ENDED_MAX);
     if (changes.catalog) catalogVersion.value++;
   });

@@ -11,10 +11,14 @@ type Props = {
   onRange?: (from: number, to: number) => void;
   /** Keeps the end in sight while it is in sight. */
   follow?: boolean;
+  /** The end has come into sight, or has gone out of it. */
+  onAtEnd?: (atEnd: boolean) => void;
+  /** Goes to the end each time that this changes. */
+  toEnd?: number;
 };
 const SPARE = 8;
 
-export function VirtualList({ count, rowHeight, row, label, onRange, follow }: Props) {
+export function VirtualList({ count, rowHeight, row, label, onRange, follow, onAtEnd, toEnd }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -28,6 +32,10 @@ export function VirtualList({ count, rowHeight, row, label, onRange, follow }: P
   useLayoutEffect(() => {
     if (follow && atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [count, follow, height]);
+
+  useLayoutEffect(() => {
+    if (toEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [toEnd]);
 
   const from = Math.max(0, Math.floor(top / rowHeight) - SPARE);
   const to = Math.min(count, Math.ceil((top + height) / rowHeight) + SPARE);
@@ -44,7 +52,9 @@ export function VirtualList({ count, rowHeight, row, label, onRange, follow }: P
       tabIndex={0}
       onScroll={(e) => {
         const at = e.currentTarget;
-        atEnd.current = at.scrollTop + at.clientHeight >= at.scrollHeight - rowHeight;
+        const end = at.scrollTop + at.clientHeight >= at.scrollHeight - rowHeight;
+        if (end !== atEnd.current) onAtEnd?.(end);
+        atEnd.current = end;
         setTop(at.scrollTop);
       }}
     >
