@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import test from "node:test";
 import { at, SseReader } from "./api";
 
 function read(...chunks: string[]): { events: string[]; lastId: string } {
