@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Second } from "../samples";
+import { clock } from "../ui/text";
+import { chartData, scaleTop, secondText, summary } from "./chart";
+
+const second = (at: number, calls = 0, sum = 0, slowest = 0, errors = 0): Second => ({ at, calls, errors, slowest, sum });
+
+test("a second without calls has a rate of 0 and no latency", () => {
+  assert.deepEqual(chartData([second(1), second(2, 4, 100, 70)]), [[1, 2], [0, 4], [null, 25], [null, 70]]);
+});
+
+test("the summary tells of the last minute only", () => {
+  const five = Array.from({ length: 300 }, (_, i) => second(i));
+  five[10] = second(10, 50, 5000, 9000);
+  assert.equal(summary(five), "No calls in the last minute");
+  five[299] = second(299, 11, 400, 300);
+  five[240] = second(240, 1, 5, 5);
+  assert.equal(summary(five), "12 calls in the last minute, slowest 300 ms");
+  five[250] = second(250, 1, 5, 5, 1);
+  assert.equal(summary(five), "13 calls in the last minute, 1 of them not done, slowest 300 ms");
+});
+
+test("one second is told in words", () => {
+  assert.equal(secondText(second(60, 2, 30, 20)), `${clock(60)}: 2 calls, mean 15 ms, slowest 20 ms`);
+  assert.equal(secondText(second(60)), `${clock(60)}: no calls`);
+});
+
+test("a scale ends at a round number, holds its highest value, and is never flat", () => {
+  assert.equal(scaleTop(null, 5), 5);
+  assert.equal(scaleTop(3, 5), 5);
+  assert.equal(scaleTop(7, 5), 10);
+  assert.equal(scaleTop(101, 5), 200);
+  assert.equal(scaleTop(340, 10), 500);
+  assert.equal(scaleTop(1000, 10), 1000);
+  for (let v = 1; v < 5000; v += 7) assert.ok(scaleTop(v, 1) >= v);
+});
