@@ -1,5 +1,5 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { keepToken, link, openAgain } from "./api";
 import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
@@ -47,8 +47,11 @@ function Indicator() {
 function Nav() {
   const here = route.value.page;
   const counts: Record<string, number> = { alerts: alerts.value.length, calls: active.value.size };
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the row of pages is wider than the screen.
+  useEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [here]);
   return (
-    <nav aria-label="Pages">
+    <nav ref={nav} aria-label="Pages">
       {Object.entries(pages)
         .filter(([, p]) => !p.hidden)
         .map(([name, p]) => (

@@ -48,8 +48,8 @@ function TileRow() {
     <dl class="calls-tiles">
       <Tile label="Calls" value={String(t.perMinute)} note="in the last minute" />
       <Tile label="Failed" value={percent(t.failures, t.known)} note={of} />
-      <Tile label="Half are faster than" value={t.p50 === null ? "–" : duration(t.p50)} note={`p50 ${of}`} />
-      <Tile label="95 % are faster than" value={t.p95 === null ? "–" : duration(t.p95)} note={`p95 ${of}`} />
+      <Tile label="Half take less than" value={t.p50 === null ? "–" : duration(t.p50)} note={of} />
+      <Tile label="95 % take less than" value={t.p95 === null ? "–" : duration(t.p95)} note={of} />
     </dl>
   );
 }
@@ -89,7 +89,7 @@ function CallRow({ call }: { call: AnyCall }) {
       </span>
       <span class="calls-what">
         <span class="calls-name" title={oneLine(`${call.subject} on ${call.server}`)}>
-          {kind ? <T>{call.subject}</T> : <a href={href("tools", call.server, call.subject)}><T>{call.subject}</T></a>}
+          {kind ? <T class="calls-subject">{call.subject}</T> : <a href={href("tools", call.server, call.subject)}><T>{call.subject}</T></a>}
           {kind && <Badge>{kind}</Badge>} <span class="faint">on <T>{call.server}</T></span>
         </span>
         <span class="calls-more faint">

@@ -2,17 +2,20 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { samples, type Second } from "../samples";
+import { samples } from "../samples";
 import { theme } from "../theme";
 import { useNow } from "../ui/now";
 import { clock, duration } from "../ui/text";
-import { chartData, scaleTop, secondText, summary } from "./chart";
+import { bundled, bundleText, type ChartData, chartData, lonely, scaleTop, splits, summary } from "./chart";
 
 const HEIGHT = 170;
+const BUNDLE_S = 5;
 const LEAST_RATE = 5;
 const LEAST_MS = 10;
 
-const color = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** `alpha` is two hex digits: the theme's colours are written in hex. */
+const color = (name: string, alpha = "") => () =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim() + alpha;
 
 function axis(scale: string, side: uPlot.Axis.Side, size: number, words: (v: number) => string): uPlot.Axis {
   return {
@@ -27,14 +30,15 @@ function axis(scale: string, side: uPlot.Axis.Side, size: number, words: (v: num
   };
 }
 
-function options(width: number, onSecond: (i: number | null) => void): uPlot.Options {
+function options(width: number, onHover: (i: number | null) => void): uPlot.Options {
   const upTo = (least: number) => (_: uPlot, __: number, high: number | null) =>
     [0, scaleTop(high, least)] as uPlot.Range.MinMax;
+  const parted = (_: uPlot, __: number, ___: number, top: number) => splits(top);
   const line = (name: string): uPlot.Series => ({
     scale: "ms",
     stroke: color(name),
     width: 1.5,
-    points: { show: true, size: 4, fill: color(name) },
+    points: { show: true, size: 5, fill: color(name), filter: (u, i) => lonely(u.data[i] ?? []) },
   });
   return {
     width,
@@ -42,18 +46,18 @@ function options(width: number, onSecond: (i: number | null) => void): uPlot.Opt
     legend: { show: false },
     padding: [8, 0, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
-    hooks: { setCursor: [(u) => onSecond(u.cursor.idx ?? null)] },
+    hooks: { setCursor: [(u) => onHover(u.cursor.idx ?? null)] },
     scales: { x: { time: true }, rate: { range: upTo(LEAST_RATE) }, ms: { range: upTo(LEAST_MS) } },
     axes: [
       { ...axis("x", 2, 26, clock), space: 90 },
-      axis("rate", 3, 34, (v) => String(v)),
-      axis("ms", 1, 52, (v) => (v === 0 ? "0" : duration(v))),
+      { ...axis("rate", 3, 34, (v) => String(v)), splits: parted },
+      { ...axis("ms", 1, 52, (v) => (v === 0 ? "0" : duration(v))), splits: parted },
     ],
     series: [
       {},
       {
         scale: "rate",
-        fill: color("--gray-dot"),
+        fill: color("--gray-dot", "70"),
         width: 0,
         points: { show: false },
         paths: uPlot.paths.bars!({ size: [0.8, 12, 1] }),
@@ -64,15 +68,15 @@ function options(width: number, onSecond: (i: number | null) => void): uPlot.Opt
   };
 }
 
-/** Redraws by itself once a second, with its place, and with the theme. */
-function Canvas({ seconds, onSecond }: { seconds: readonly Second[]; onSecond: (i: number | null) => void }) {
+/** Redraws with its data, with its place, and with the theme. */
+function Canvas({ data, onHover }: { data: ChartData; onHover: (i: number | null) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const drawn = theme.value;
 
   useEffect(() => {
     const place = box.current!;
-    const u = (chart.current = new uPlot(options(place.clientWidth, onSecond), chartData(seconds), place));
+    const u = (chart.current = new uPlot(options(place.clientWidth, onHover), data, place));
     const sized = new ResizeObserver(() => u.setSize({ width: place.clientWidth, height: HEIGHT }));
     sized.observe(place);
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -84,7 +88,7 @@ function Canvas({ seconds, onSecond }: { seconds: readonly Second[]; onSecond: (
       u.destroy();
     };
   }, []);
-  useEffect(() => chart.current?.setData(chartData(seconds)), [seconds]);
+  useEffect(() => chart.current?.setData(data), [data]);
   useEffect(() => chart.current?.redraw(), [drawn]);
   return <div ref={box} class="calls-canvas" style={{ height: `${HEIGHT}px` }} />;
 }
@@ -93,13 +97,16 @@ export function CallsChart() {
   const now = useNow();
   const [at, setAt] = useState<number | null>(null);
   const whole = Math.floor(now / 1000);
-  const seconds = useMemo(() => samples.window(whole), [whole]);
-  const said = summary(seconds);
-  const second = at === null ? undefined : seconds[at];
+  const { bundles, data, said } = useMemo(() => {
+    const seconds = samples.window(whole);
+    const bundles = bundled(seconds, BUNDLE_S);
+    return { bundles, data: chartData(bundles), said: summary(seconds) };
+  }, [whole]);
+  const hovered = at === null ? undefined : bundles[at];
   return (
     <figure class="card calls-chart">
       <div role="img" aria-label={`Calls per second and latency over the last five minutes. ${said}.`}>
-        <Canvas seconds={seconds} onSecond={setAt} />
+        <Canvas data={data} onHover={setAt} />
       </div>
       <figcaption>
         <span class="calls-key">
@@ -111,7 +118,7 @@ export function CallsChart() {
         <span class="calls-key">
           <i class="slowest" /> slowest
         </span>
-        <span class="calls-said">{second ? secondText(second) : said}</span>
+        <span class="calls-said">{hovered ? bundleText(hovered) : said}</span>
       </figcaption>
     </figure>
   );
