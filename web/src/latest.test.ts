@@ -2,61 +2,69 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Latest } from "./latest";
 
-const rest = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
-
-/** Answers "x" with "X" after the time given in front of it: "20 x". */
-async function slowly(question: string, signal: AbortSignal): Promise<string> {
-  await rest(parseInt(question, 10));
-  if (signal.aborted) aborted.push(question);
-  return question.toUpperCase();
+async function until(come: () => boolean): Promise<void> {
+  while (!come()) await new Promise<void>((next) => setTimeout(next, 1));
 }
-let aborted: string[] = [];
 
-function collect() {
-  const got: string[] = [];
-  aborted = [];
-  const latest = new Latest<string, string>(10, slowly, {
-    answer: (_, answer) => got.push(answer),
-    failure: (question, why) => got.push(`${question}: ${String(why)}`),
-  });
-  return { got, latest };
+/** Asks nobody: the test answers when it likes. */
+function rig() {
+  const told: string[] = [];
+  const asked = new Map<string, { answer: (a: string) => void; fail: (why: Error) => void; signal: AbortSignal }>();
+  const latest = new Latest<string, string>(
+    1,
+    (question, signal) => new Promise((answer, fail) => asked.set(question, { answer, fail, signal })),
+    {
+      answer: (question, answer) => told.push(`${question}: ${answer}`),
+      failure: (question, why) => told.push(`${question}: ${String(why)}`),
+    },
+  );
+  return { told, asked, latest };
 }
 
 test("only the last of what is typed in one go is asked", async () => {
-  const { got, latest } = collect();
-  for (const question of ["0 a", "0 ab", "0 abc"]) latest.want(question);
-  await rest(60);
-  assert.deepEqual(got, ["0 ABC"]);
+  const { told, asked, latest } = rig();
+  for (const question of ["a", "ab", "abc"]) latest.want(question);
+  await until(() => asked.has("abc"));
+  asked.get("abc")!.answer("yes");
+  await until(() => told.length > 0);
+  assert.deepEqual([...asked.keys()], ["abc"]);
+  assert.deepEqual(told, ["abc: yes"]);
 });
 
-test("an answer that comes after a newer question is not told", async () => {
-  const { got, latest } = collect();
-  latest.want("60 slow");
-  await rest(30);
-  latest.want("0 fast");
-  await rest(120);
-  assert.deepEqual(got, ["0 FAST"]);
-  assert.deepEqual(aborted, ["60 slow"]);
+test("an answer that comes after a newer question is not told, and its request is given up", async () => {
+  const { told, asked, latest } = rig();
+  latest.want("old");
+  await until(() => asked.has("old"));
+  latest.want("new");
+  assert.equal(asked.get("old")!.signal.aborted, true);
+  await until(() => asked.has("new"));
+  asked.get("old")!.answer("late");
+  asked.get("new")!.answer("yes");
+  await until(() => told.length > 0);
+  assert.deepEqual(told, ["new: yes"]);
 });
 
 test("nothing is told after it was stopped", async () => {
-  const { got, latest } = collect();
-  latest.want("0 a");
+  const { told, asked, latest } = rig();
+  latest.want("never asked");
   latest.stop();
-  latest.want("40 b");
-  await rest(20);
+  latest.want("asked");
+  await until(() => asked.has("asked"));
   latest.stop();
-  await rest(60);
-  assert.deepEqual(got, []);
+  asked.get("asked")!.fail(new Error("aborted"));
+  latest.want("last");
+  await until(() => asked.has("last"));
+  asked.get("last")!.answer("yes");
+  await until(() => told.length > 0);
+  assert.deepEqual(told, ["last: yes"]);
+  assert.equal(asked.has("never asked"), false);
 });
 
 test("a failure is told with its question", async () => {
-  const told: string[] = [];
-  const latest = new Latest<string, string>(0, () => Promise.reject(new Error("no")), {
-    answer: () => told.push("answer"),
-    failure: (question, why) => told.push(`${question} ${String(why)}`),
-  });
+  const { told, asked, latest } = rig();
   latest.want("q");
-  await rest(20);
-  assert.deepEqual(told, ["q Error: no"]);
+  await until(() => asked.has("q"));
+  asked.get("q")!.fail(new Error("no"));
+  await until(() => told.length > 0);
+  assert.deepEqual(told, ["q: Error: no"]);
 });

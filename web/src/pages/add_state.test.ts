@@ -60,7 +60,7 @@ test("input is parsed at every change", async () => {
   for (const text of ["npx -y @scope/pkg", "docker run image", "https://host.test/mcp"]) {
     state = typed(state, text);
     parser.want(text);
-    await new Promise<void>((done) => setTimeout(done, 20));
+    while (state.about !== text) await new Promise<void>((next) => setTimeout(next, 1));
     kinds.push(state.candidates[0]!.transport);
     assert.ok(canGoOn(state), text);
   }
