@@ -112,6 +112,7 @@ enum {
     MCP_TAPE_KEEP = 65536,          /* of a message's tape, kept for reuse */
     MCP_ERROR_TEXT_MAX = 512,       /* the message of a JSON-RPC error that we write */
     MCP_NAME_SHOWN_MAX = 100,       /* of a name that a client chose, in such a message */
+    MCP_CLIENT_LABEL_MAX = 64,      /* what people are told of who asks */
 
     /* MCP client */
     MCP_CALL_MS = 30000,        /* one request on the client side */
@@ -162,6 +163,7 @@ enum {
     LINK_QUEUE_MAX = 10000,        /* calls that wait because of max_calls */
     LINK_REFRESH_MS = 1000,        /* a list is read again once in this time, in the long run */
     LINK_REFRESH_BURST = 10,       /* and so often at once */
+    LINK_PROGRESS_TEXT_MAX = 500,  /* of what a server says about its progress, kept to be shown */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
     CATALOG_ITEMS_MAX = 100000,    /* of one kind */
     CATALOG_BYTES_MAX = 268435456, /* their texts */
@@ -204,4 +206,6 @@ enum {
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
     REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */
     REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
+    REST_RECENT_MAX = 1000,          /* calls that have ended, kept to be shown */
+    REST_SUBJECT_MAX = 200,          /* of what such a call was about */
 };

@@ -40,6 +40,15 @@ bool utf8_valid(struct span s)
     return true;
 }
 
+struct span utf8_cut(struct span s, size_t max)
+{
+    if (s.n <= max)
+        return s;
+    while (max && ((unsigned char)s.p[max] & 0xC0) == 0x80)
+        max--;
+    return span_make(s.p, max);
+}
+
 void utf8_append(struct buf *out, uint32_t c)
 {
     if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))

@@ -6,6 +6,8 @@
 /* The length of the valid sequence at p (1..4), or 0. */
 size_t utf8_length(const uint8_t *p, const uint8_t *end);
 bool utf8_valid(struct span s);
+/* The start of valid text: at most `max` bytes, and no half character at its end. */
+struct span utf8_cut(struct span s, size_t max);
 /* Appends code point c; a surrogate or a value out of range becomes U+FFFD. */
 void utf8_append(struct buf *out, uint32_t c);
 /* The bytes of a character at the start of `s` that is not seen but changes what is: it turns the

@@ -280,7 +280,14 @@ static void write_call(void *ctx, const struct call_view *c)
     json_put_str(w->o, "server", w->server);
     json_put_str(w->o, "method", c->method);
     json_put_span(w->o, "subject", c->subject);
+    if (*c->client)
+        json_put_str(w->o, "client", c->client);
     put_seconds(w->o, "started_at", c->started_at);
+    if (c->progressed)
+        json_put_double(w->o, "progress", c->progress);
+    if (c->total > 0)
+        json_put_double(w->o, "total", c->total);
+    json_put_str_opt(w->o, "message", c->message);
     json_end(w->o);
 }
 

@@ -170,7 +170,7 @@ static void on_cancel(struct request *r, enum cancel_reason why)
 static void ask(struct external *x, struct ask *take_a, const struct link *l, const char *method,
                 struct span params)
 {
-    AUTO_BUF struct buf caller = { 0 };
+    AUTO_BUF struct buf caller = { 0 }, client = { 0 };
     struct ask *a = take_a;
     struct pb_error err;
 
@@ -179,12 +179,14 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
     a->server = mem_dup(link_name(l));
     a->limit_ms = link_spec(l)->timeout_ms;
     host_caller(x->r, &caller);
+    request_client(x->r, &client);
     if (hub_call(x->hub,
                  &(struct call_spec){ .server = a->server,
                                       .method = method,
                                       .params = params,
                                       .subject = span_make(a->named, a->named_n),
                                       .caller = buf_cstr(&caller),
+                                      .client = buf_cstr(&client),
                                       .wants_progress = x->r->env.progress_token.n > 0,
                                       .progress = on_progress,
                                       .reply = on_reply,

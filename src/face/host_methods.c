@@ -366,6 +366,8 @@ bool host_handle(void *ctx, struct request *r)
 
     if (h->control && control_handle(h->set, r))
         return true;
+    if (h->control)
+        r->env.label = SPAN("command line");
     m = bsearch(&r->method, methods, ARRAY_LEN(methods), sizeof methods[0], by_name);
     if (!m)
         return false;

@@ -232,6 +232,7 @@ static void on_reply(void *ctx, const struct client_reply *reply)
 static void words_done(struct relay_words *w)
 {
     buf_done(&w->caller);
+    buf_done(&w->client);
     buf_done(&w->caps);
     buf_done(&w->caps_of);
 }
@@ -242,9 +243,11 @@ static struct relay_words words_of(struct relays *s, const struct request *r, un
     struct relay_words w = s->words;
 
     s->words = (struct relay_words){ 0 };
-    w.caller.n = 0;
+    w.caller.n = w.client.n = 0;
     host_caller(r, &w.caller);
     buf_cstr(&w.caller);
+    request_client(r, &w.client);
+    buf_cstr(&w.client);
     if (w.caps.n && w.can == can && span_eq(buf_span(&w.caps_of), r->env.client_caps))
         return w;
     w.can = can;
@@ -276,6 +279,7 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .subject = c->subject,
         .timeout_ms = c->timeout_ms,
         .caller = words.caller.p,
+        .client = words.client.p,
         .caps = words.caps.p,
         .wants_progress = r->env.progress_token.n > 0,
         .wants_log = r->env.wants_log,

@@ -63,7 +63,7 @@ struct relay {
 /* What a call says about its client. Kept from call to call: the memory, and the capabilities of a
  * client that asks again. */
 struct relay_words {
-    struct buf caller;
+    struct buf caller, client;
     struct buf caps, caps_of; /* those of a client that declared caps_of */
     unsigned can;             /* and can be asked this */
 };

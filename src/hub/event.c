@@ -109,6 +109,13 @@ static void put_call(struct json_out *o, const struct hub_event *e)
     json_put_str_opt(o, "method", e->call.method);
 }
 
+static void put_asked(struct json_out *o, const struct hub_event *e)
+{
+    put_call(o, e);
+    if (e->call.client && *e->call.client)
+        json_put_str(o, "client", e->call.client);
+}
+
 static void put_progress(struct json_out *o, const struct hub_event *e)
 {
     put_call(o, e);
@@ -121,14 +128,14 @@ static void put_progress(struct json_out *o, const struct hub_event *e)
 
 static void put_completed(struct json_out *o, const struct hub_event *e)
 {
-    put_call(o, e);
+    put_asked(o, e);
     json_put_double(o, "duration", e->call.ms / 1000);
     json_put_bool(o, "success", e->call.success);
 }
 
 static void put_cancelled(struct json_out *o, const struct hub_event *e)
 {
-    put_call(o, e);
+    put_asked(o, e);
     json_put_double(o, "duration", e->call.ms / 1000);
     json_put_str(o, "reason", call_cancel_name(e->call.why));
     if (e->call.why == CALL_TIMED_OUT)
@@ -145,7 +152,7 @@ static const struct {
     [EVENT_STATE]          = { "serverStateChanged", put_state },
     [EVENT_LOG]            = { "serverLog",          put_log },
     [EVENT_CATALOG]        = { "catalogChanged",     NULL },
-    [EVENT_CALL_STARTED]   = { "toolCallStarted",    put_call },
+    [EVENT_CALL_STARTED]   = { "toolCallStarted",    put_asked },
     [EVENT_CALL_PROGRESS]  = { "toolCallProgress",   put_progress },
     [EVENT_CALL_COMPLETED] = { "toolCallCompleted",  put_completed },
     [EVENT_CALL_CANCELLED] = { "toolCallCancelled",  put_cancelled },

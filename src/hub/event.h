@@ -82,6 +82,7 @@ struct hub_event {
             const char *id;   /* UUID */
             struct span tool; /* its own name; of a resource the URI */
             const char *method;
+            const char *client;     /* who asked, for people; "" when that is not known */
             double ms;              /* completed, cancelled: how long it took */
             bool success;           /* completed */
             enum call_cancel why;   /* cancelled */

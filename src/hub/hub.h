@@ -109,6 +109,8 @@ MUST_CHECK int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *o
                         struct pb_error *err);
 bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why);
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why);
+/* Does a call run, or wait, that has this id? */
+bool hub_has_call(const struct hub *h, const char *uuid);
 void hub_pause(struct hub *h, uint64_t id, bool paused);
 void hub_caller_left(struct hub *h, const char *caller);
 MUST_CHECK int hub_ping(struct hub *h, const char *name, client_reply_fn *fn, void *ctx,

@@ -18,7 +18,7 @@ struct parked {
     struct call_spec spec; /* as the link gets it; the strings are ours */
     struct call_spec to;   /* whom to tell: only the functions and ctx */
     struct blob *params, *subject;
-    char *method, *caller, *caps;
+    char *method, *caller, *client, *caps, *uuid;
     struct timer timer;
     uint64_t limit_ms, left_ms; /* in all; what was left when it was paused */
 };
@@ -51,6 +51,8 @@ static void parked_end(struct parked *p, const struct client_reply *reply)
     blob_unref(p->subject);
     free(p->method);
     free(p->caller);
+    free(p->client);
+    free(p->uuid);
     free(p->caps);
     free(p);
     to.reply(to.ctx, reply);
@@ -117,6 +119,8 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     p->spec.subject = blob_span(p->subject = blob_new(spec->subject));
     p->spec.method = p->method = mem_dup(spec->method);
     p->spec.caller = p->caller = mem_dup_opt(spec->caller);
+    p->spec.client = p->client = mem_dup_opt(spec->client);
+    p->spec.uuid = p->uuid = mem_dup_opt(spec->uuid);
     p->spec.caps = p->caps = mem_dup_opt(spec->caps);
     p->spec.progress = spec->progress ? on_progress : NULL;
     p->spec.log = spec->log ? on_log : NULL;
@@ -255,14 +259,43 @@ bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why)
     return p || (m && !(id & PARKED_BIT) && link_cancel(m->link, id & LOW_BITS, why));
 }
 
+/* One that still waits for its server: no link knows of it. */
+static struct parked *waiting_of_uuid(const struct hub *h, const char *uuid)
+{
+    struct map_slot *slot;
+
+    MAP_FOREACH(slot, &h->parked) {
+        struct parked *p = slot->value;
+
+        if (!p->sent && p->uuid && strcmp(p->uuid, uuid) == 0)
+            return p;
+    }
+    return NULL;
+}
+
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why)
 {
+    struct parked *waiting = waiting_of_uuid(h, uuid);
     struct list *pos, *safe;
 
+    if (waiting) {
+        cancel_parked(waiting, why);
+        return true;
+    }
     LIST_FOREACH(pos, safe, &h->members)
         if (link_cancel_uuid(CONTAINER_OF(pos, struct member, at)->link, uuid, why))
             return true;
     return false;
+}
+
+bool hub_has_call(const struct hub *h, const char *uuid)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &h->members)
+        if (link_has_call(CONTAINER_OF(pos, struct member, at)->link, uuid))
+            return true;
+    return waiting_of_uuid(h, uuid) != NULL;
 }
 
 static void pause_parked(struct parked *p, bool paused)

@@ -97,6 +97,10 @@ struct call_spec {
     /* Who asks: calls with the same key come from the same client. Decides the instance of a
      * per_client server, and who may be asked. "" is nobody in particular. Copied. */
     const char *caller;
+    /* The same for people: "Claude Code 2.1", "console". May be NULL. Copied, at most
+     * MCP_CLIENT_LABEL_MAX bytes of it. */
+    const char *client;
+    const char *uuid; /* the id of the call, UUID_CHARS; NULL: it gets one. Copied */
     bool wants_progress, wants_log;
     enum pb_log_level log_level;
     bool raw_rounds;  /* input_required results are given to `reply` as they are */
@@ -124,6 +128,7 @@ MUST_CHECK int link_call(struct link *l, const struct call_spec *spec, uint64_t 
  * while a question of the server is open. Ids count up from 1. */
 bool link_cancel(struct link *l, uint64_t id, enum call_cancel why);
 bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why);
+bool link_has_call(const struct link *l, const char *uuid);
 void link_pause(struct link *l, uint64_t id, bool paused);
 /* The client with this key is gone: its instance of a per_client server is stopped. */
 void link_caller_left(struct link *l, const char *caller);
@@ -176,8 +181,12 @@ struct call_view {
     uint64_t id;
     const char *uuid;
     struct span subject;
-    const char *method, *caller;
+    const char *method, *caller, *client;
     int64_t started_at;
+    /* What the server said last; none of it before `progressed`. */
+    bool progressed;
+    double progress, total; /* total 0: not known */
+    const char *message;    /* or NULL */
 };
 void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct call_view *c),
                     void *ctx);

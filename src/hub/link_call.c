@@ -2,6 +2,18 @@
  * for each call; nothing is copied that the client copies anyway, and nothing is printed. */
 #include "link_impl.h"
 
+/* For those who look at the call later. */
+static void note_progress(struct link_call *c, const struct hub_event *e)
+{
+    struct span text = utf8_cut(e->call.message, LINK_PROGRESS_TEXT_MAX);
+
+    c->progressed = true;
+    c->progress = e->call.progress;
+    c->total = e->call.total;
+    free(c->message);
+    c->message = text.n ? mem_dupn(text.p, text.n) : NULL;
+}
+
 static void on_progress(void *ctx, struct span params)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -17,6 +29,7 @@ static void on_progress(void *ctx, struct span params)
     if (json_double(json_get(json_root(&doc), "total"), &e.call.total, NULL) < 0)
         e.call.total = 0;
     e.call.message = json_str(json_get(json_root(&doc), "message"), &arena);
+    note_progress(c, &e);
     link_emit(c->l, &e);
     if (c->spec.progress)
         c->spec.progress(c->spec.ctx, params);
@@ -93,8 +106,9 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
 {
     struct link *l = ch->l;
     struct span method = span_of(spec->method), caller = span_of(spec->caller ? spec->caller : ""),
+                client = utf8_cut(span_of(spec->client), MCP_CLIENT_LABEL_MAX),
                 caps = span_of(spec->caps);
-    size_t room = method.n + caller.n + caps.n + spec->subject.n + 4;
+    size_t room = method.n + caller.n + client.n + caps.n + spec->subject.n + 5;
     struct link_call *c = mem_alloc(sizeof *c + room);
     char *at = c->strings;
 
@@ -104,9 +118,13 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     c->spec = *spec;
     c->spec.method = put(&at, method);
     c->spec.caller = put(&at, caller);
+    c->spec.client = put(&at, client);
     c->spec.subject = span_make(put(&at, spec->subject), spec->subject.n);
     if (spec->caps)
         c->spec.caps = put(&at, caps);
+    if (spec->uuid)
+        memcpy(c->uuid, spec->uuid, UUID_CHARS);
+    c->spec.uuid = c->uuid;
     c->id = ++l->last_call;
     c->limit_ms = spec->timeout_ms      ? spec->timeout_ms
                   : l->spec->timeout_ms ? l->spec->timeout_ms

@@ -13,6 +13,7 @@ struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind)
     e.call.id = link_call_uuid(c);
     e.call.tool = c->spec.subject;
     e.call.method = c->spec.method;
+    e.call.client = c->spec.client;
     return e;
 }
 
@@ -305,13 +306,9 @@ bool link_cancel(struct link *l, uint64_t id, enum call_cancel why)
 
 bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why)
 {
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+    const struct link_call *c = link_call_of_uuid(l, uuid);
 
-        if (strcmp(link_call_uuid(c), uuid) == 0)
-            return link_cancel(l, c->id, why);
-    }
-    return false;
+    return c && link_cancel(l, c->id, why);
 }
 
 /* Each step looks anew: a reply may end others. */

@@ -37,12 +37,15 @@ struct link_call {
     uint64_t paused_at, paused_ms, left_ms;
     double began; /* as fine as the clock is */
     int64_t started_at;
+    double progress, total;
+    char *message; /* what the server said with it; NULL: nothing */
     struct list questions;
     size_t n_questions;
     bool sent;       /* counted in channel.in_flight */
     bool paused;     /* by link_pause() */
     bool stopped;    /* its clock stands */
     bool extended;   /* progress has moved its limit */
+    bool progressed; /* there was any */
     bool cancelling; /* whoever cancels it writes its end */
     char uuid[UUID_CHARS + 1];
     char strings[];
@@ -157,6 +160,7 @@ void link_call_delist(struct link_call *c);
 struct link_call *link_call_find(const struct link *l, uint64_t id);
 struct link_call *link_call_of_client(const struct channel *ch, uint64_t client_id);
 const char *link_call_uuid(struct link_call *c);
+struct link_call *link_call_of_uuid(const struct link *l, const char *uuid);
 void link_call_free(struct link_call *c);
 
 /* link_call.c */

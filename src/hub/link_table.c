@@ -76,6 +76,19 @@ const char *link_call_uuid(struct link_call *c)
     return c->uuid;
 }
 
+struct link_call *link_call_of_uuid(const struct link *l, const char *uuid)
+{
+    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+
+        if (strcmp(link_call_uuid(c), uuid) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+bool link_has_call(const struct link *l, const char *uuid) { return link_call_of_uuid(l, uuid); }
+
 void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct call_view *c),
                     void *ctx)
 {
@@ -89,7 +102,12 @@ void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct cal
             .subject = c->spec.subject,
             .method = c->spec.method,
             .caller = c->spec.caller,
+            .client = c->spec.client,
             .started_at = c->started_at,
+            .progressed = c->progressed,
+            .progress = c->progress,
+            .total = c->total,
+            .message = c->message,
         };
 
         fn(ctx, &v);
@@ -100,5 +118,6 @@ void link_call_free(struct link_call *c)
 {
     if (c->params)
         blob_unref(c->params);
+    free(c->message);
     free(c);
 }

@@ -31,3 +31,30 @@ bool envelope_set_token(struct envelope *env, struct json params)
     env->progress_token = json_text(token);
     return env->progress_token.n <= RPC_TOKEN_BYTES_MAX;
 }
+
+/* ---- who it is, for people ---------------------------------------------------------------- */
+
+void envelope_label(struct buf *out, struct json info)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct span title = json_str(json_get(info, "title"), &a);
+    struct span name = title.n ? title : json_str(json_get(info, "name"), &a);
+    struct span version = json_str(json_get(info, "version"), &a);
+    size_t begin = out->n;
+
+    buf_add_span(out, utf8_cut(name, MCP_CLIENT_LABEL_MAX));
+    if (name.n && version.n && name.n + 1 < MCP_CLIENT_LABEL_MAX) {
+        buf_byte(out, ' ');
+        buf_add_span(out, utf8_cut(version, MCP_CLIENT_LABEL_MAX - name.n - 1));
+    }
+    buf_cstr(out);
+    text_make_printable(out->p + begin);
+}
+
+void request_client(const struct request *r, struct buf *out)
+{
+    if (r->env.label.n)
+        buf_add_span(out, r->env.label);
+    else if (r->env.era == ERA_MODERN)
+        envelope_label(out, json_get(json_get(r->params, "_meta"), META_CLIENT_INFO));
+}

@@ -58,6 +58,8 @@ void ids_remove(struct request *r);
 
 /* envelope.c */
 void envelope_set_caps(struct envelope *env, struct json caps);
+/* What people call a client with this clientInfo, appended. */
+void envelope_label(struct buf *out, struct json info);
 /* Reads params._meta.progressToken; false when it is neither string nor number. */
 bool envelope_set_token(struct envelope *env, struct json params);
 

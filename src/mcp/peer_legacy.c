@@ -22,6 +22,14 @@ static struct span keep_text(struct peer *p, struct json v)
     return span_make(arena_dup(&p->strings, json_text(v)), json_text(v).n);
 }
 
+static struct span keep_label(struct peer *p, struct json info)
+{
+    AUTO_BUF struct buf label = { 0 };
+
+    envelope_label(&label, info);
+    return span_make(arena_dup(&p->strings, buf_span(&label)), label.n);
+}
+
 static void initialize(struct request *r)
 {
     static const struct json_field fields[] = {
@@ -47,6 +55,7 @@ static void initialize(struct request *r)
     p->session.revision = negotiate(params.version);
     p->session.client_caps = keep_text(p, params.caps);
     p->session.client_info = keep_text(p, params.info);
+    p->session.label = keep_label(p, params.info);
     envelope_set_caps(&p->session, params.caps);
     p->initialized = true;
     r->env = p->session;

@@ -11,6 +11,7 @@ struct envelope {
     enum era era;
     const struct revision *revision;
     struct span client_info, client_caps; /* JSON text; "{}" when not said */
+    struct span label; /* see request_client(); empty: client_info has to be looked into */
     bool can_elicit, can_elicit_url, can_sample, can_sample_tools, can_list_roots, has_tasks;
     bool wants_log;
     enum pb_log_level log_level;
@@ -79,6 +80,10 @@ void request_reply_edited(struct request *r, struct span result, const struct ed
 void request_pass_error(struct request *r, int code, const struct span *parts, size_t n);
 /* Modern: sets the HTTP status that belongs to the code. data is JSON or empty. */
 void request_fail(struct request *r, int code, struct span data, const char *fmt, ...) PRINTF(4, 5);
+
+/* Appends what people call the client, "Title 1.0" (its name when it has no title), printable and
+ * at most MCP_CLIENT_LABEL_MAX bytes. Nothing when it did not say. */
+void request_client(const struct request *r, struct buf *out);
 
 /* Sent only if the client asked for progress; then, if it rises. `message` may be NULL. */
 void request_progress(struct request *r, double progress, double total, const char *message);
