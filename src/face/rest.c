@@ -28,7 +28,9 @@ static void on_event(void *ctx, const struct hub_event *e)
     size_t n_before, n;
 
     rest_metrics_hub(s->metrics, e);
+    rest_recent_hub(s->recent, e);
     rest_events_hub(s->events, e);
+    rest_events_toast(s->events, e);
     if (e->kind == EVENT_LOG)
         return; /* the link keeps its log; once is enough */
     snprintf(before, sizeof before, "%s", newest_alert(s->view, &n_before));
@@ -73,6 +75,7 @@ struct rest *rest_new(const struct rest_options *o)
     s->view = view_new();
     s->events = rest_events_new(s);
     s->metrics = rest_metrics_new();
+    s->recent = rest_recent_new();
     list_init(&s->jobs);
     if (s->hub) {
         hub_each(s->hub, view_link, s);
@@ -92,6 +95,7 @@ void rest_free(struct rest *s)
     rest_jobs_leave(s);
     rest_events_free(s->events);
     rest_metrics_free(s->metrics);
+    rest_recent_free(s->recent);
     view_free(s->view);
     free(s);
 }

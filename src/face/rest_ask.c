@@ -1,6 +1,7 @@
 /* rest_ask.c - requests that a server answers: S4-39, S4-40, S4-42, S4-43, and prompts (C63). */
 #include "external_impl.h"
 #include "rest_impl.h"
+#include <ctype.h>
 
 struct ask;
 
@@ -76,6 +77,49 @@ static void fail_ask(const struct ask *a, const struct pb_error *err, struct spa
                                           .message = err->msg, .rpc = rpc });
 }
 
+/* ---- how it is asked ---- */
+
+/* A page or script may say what it is; what is no such label is no reason to refuse the call. */
+static const char *client_of(struct rest_call *c)
+{
+    struct span label = http_header(c->r, "X-Patchbay-Client", NULL);
+
+    if (!label.n || label.n > MCP_CLIENT_LABEL_MAX)
+        return "REST";
+    for (size_t i = 0; i < label.n; i++)
+        if (!isalnum((unsigned char)label.p[i]) && !memchr(" ._/-", label.p[i], 5))
+            return "REST";
+    return arena_dup(&c->arena, label);
+}
+
+static bool is_uuid(const char *s)
+{
+    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+    for (size_t i = 0; i < sizeof shape; i++)
+        if (shape[i] == 'x' ? !isxdigit((unsigned char)s[i]) : s[i] != shape[i])
+            return false;
+    return true;
+}
+
+/* False: what was given cannot be done, and that was answered. */
+static bool check_ask(struct rest_call *c)
+{
+    const struct rest_value *limit = rest_value(c, "timeout_s");
+    const char *id = rest_text(c, "id");
+
+    if (limit->given && !(limit->number >= 0.001 && limit->number <= SPEC_SECONDS_MAX))
+        rest_refuse(c->r, "timeout_s: expected seconds from 0.001 to %d", SPEC_SECONDS_MAX);
+    else if (id && !is_uuid(id))
+        rest_refuse(c->r, "id: expected a UUID");
+    else if (id && hub_has_call(c->hub, id))
+        rest_fail(c->r, &(struct rest_failure){ 409, "duplicate_call", "id", span_of(id),
+                                                .message = "A call with this id is running" });
+    else
+        return true;
+    return false;
+}
+
 /* ---- asking ---- */
 
 static void on_reply(void *ctx, const struct client_reply *reply)
@@ -102,13 +146,12 @@ static void ask(struct rest_call *c, const struct ask_kind *kind, const char *se
 {
     const struct link *l = hub_link(c->hub, server);
     const struct rest_value *limit = rest_value(c, "timeout_s");
+    const char *id = rest_text(c, "id");
     struct pb_error err;
     struct ask *a;
 
-    if (limit->given && !(limit->number >= 0.001 && limit->number <= SPEC_SECONDS_MAX)) {
-        rest_refuse(c->r, "timeout_s: expected seconds from 0.001 to %d", SPEC_SECONDS_MAX);
+    if (!check_ask(c))
         return;
-    }
     a = NEW(struct ask);
     *a = (struct ask){ .kind = kind,
                        .hub = c->hub,
@@ -124,6 +167,9 @@ static void ask(struct rest_call *c, const struct ask_kind *kind, const char *se
                                       .subject = named,
                                       .timeout_ms = limit->given ? a->limit_ms : 0,
                                       .caller = "",
+                                      .client = client_of(c),
+                                      .uuid = id,
+                                      .wants_progress = id != NULL, /* it will be looked for */
                                       .reply = on_reply,
                                       .ctx = a },
                  &a->id, &err) < 0) {

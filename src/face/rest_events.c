@@ -9,10 +9,15 @@
 
 enum { PARTS = 64, RETRY_MS = 1000, ID_MAX = 64, BOOT_CHARS = 8 };
 
+/* Kinds beside those of the hub. Who narrows a stream to some still has to know that all is to be
+ * read anew, and the like: OWN. */
+enum { OWN = -1, TOAST = EVENT_KINDS, KINDS };
+static const char toast_name[] = "toast";
+
 /* One that has happened. */
 struct happening {
     struct blob *text; /* as it goes out */
-    int kind;          /* enum hub_event_kind; -1: one of our own */
+    int kind;          /* enum hub_event_kind, TOAST, or OWN */
     char *server;      /* NULL: of none */
 };
 
@@ -22,7 +27,7 @@ struct reader {
     struct http_request *r;
     uint64_t next;  /* the event that it gets next */
     char *server;   /* NULL: of all */
-    unsigned kinds; /* which it wants, bits; ours always */
+    unsigned kinds; /* which it wants, bits; OWN always */
 };
 
 struct rest_events {
@@ -65,7 +70,7 @@ static void reader_end(struct reader *rd)
 
 static bool wants(const struct reader *rd, const struct happening *h)
 {
-    if (h->kind >= 0 && !(rd->kinds & 1U << h->kind))
+    if (h->kind != OWN && !(rd->kinds & 1U << h->kind))
         return false;
     return !rd->server || (h->server && strcmp(rd->server, h->server) == 0);
 }
@@ -183,7 +188,34 @@ void rest_events_tell(struct rest_events *e, const char *type)
     json_put_str(&o, "type", type);
     json_put_double(&o, "at", (double)loop_wall(e->loop) / 1000);
     json_end(&o);
-    add(e, -1, type, NULL, buf_span(&data));
+    add(e, OWN, type, NULL, buf_span(&data));
+}
+
+/* S1-127..129 */
+void rest_events_toast(struct rest_events *e, const struct hub_event *event)
+{
+    static const char *const levels[] = {
+        [TOAST_SUCCESS] = "success",
+        [TOAST_WARNING] = "warning",
+        [TOAST_ERROR] = "error",
+    };
+    AUTO_BUF struct buf data = { 0 }, text = { 0 };
+    struct json_out o = json_out(&data);
+    struct toast toast;
+
+    if (!e->recording || event->kind != EVENT_STATE ||
+        !view_toast(event, event->spec->display_name, &text, &toast))
+        return;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "type", toast_name);
+    json_put_str(&o, "server", event->server);
+    json_put_double(&o, "at", (double)event->at / 1000);
+    json_put_span(&o, "text", buf_span(&text));
+    json_put_str(&o, "level", levels[toast.level]);
+    json_put_bool(&o, "spinner", toast.spinner);
+    json_put_bool(&o, "dismisses", toast.dismisses_itself);
+    json_end(&o);
+    add(e, TOAST, toast_name, event->server, buf_span(&data));
 }
 
 size_t rest_events_streams(const struct rest_events *e) { return e->n_readers; }
@@ -251,6 +283,11 @@ void rest_events_free(struct rest_events *e)
 
 /* ---- the route ---- */
 
+static const char *kind_name(int kind)
+{
+    return kind == TOAST ? toast_name : hub_event_name((enum hub_event_kind)kind);
+}
+
 /* "serverLog,serverStateChanged". False: answered. */
 static bool read_kinds(struct rest_call *c, unsigned *out)
 {
@@ -262,9 +299,9 @@ static bool read_kinds(struct rest_call *c, unsigned *out)
         size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
         int kind = 0;
 
-        while (kind < EVENT_KINDS && !span_is(span_make(rest.p, n), hub_event_name(kind)))
+        while (kind < KINDS && !span_is(span_make(rest.p, n), kind_name(kind)))
             kind++;
-        if (kind == EVENT_KINDS) {
+        if (kind == KINDS) {
             rest_refuse(c->r, "types: '%.*s' is no event",
                         n < MCP_NAME_SHOWN_MAX ? (int)n : MCP_NAME_SHOWN_MAX, rest.p);
             return false;

@@ -5,6 +5,7 @@
 
 struct rest_events;
 struct rest_metrics;
+struct rest_recent;
 
 struct rest {
     struct hosts *hosts;
@@ -15,6 +16,7 @@ struct rest {
     struct view *view; /* without tools and logs: these are read where they are kept */
     struct rest_events *events;
     struct rest_metrics *metrics;
+    struct rest_recent *recent;
     struct list jobs; /* changes of the config that are under way */
 };
 
@@ -119,6 +121,8 @@ void rest_events_end(struct rest_events *e);
 void rest_events_hub(struct rest_events *e, const struct hub_event *event);
 /* One of our own. */
 void rest_events_tell(struct rest_events *e, const char *type);
+/* What a person is to be told of a change of state, if anything. */
+void rest_events_toast(struct rest_events *e, const struct hub_event *event);
 size_t rest_events_streams(const struct rest_events *e);
 
 /* ---- metrics: rest_metrics.c ---- */
@@ -126,6 +130,15 @@ size_t rest_events_streams(const struct rest_events *e);
 struct rest_metrics *rest_metrics_new(void);
 void rest_metrics_free(struct rest_metrics *m);
 void rest_metrics_hub(struct rest_metrics *m, const struct hub_event *event);
+
+/* ---- calls that have ended: rest_recent.c ---- */
+
+struct rest_recent *rest_recent_new(void);
+void rest_recent_free(struct rest_recent *r);
+void rest_recent_hub(struct rest_recent *r, const struct hub_event *event);
+/* Newest first, at most `limit`. */
+void rest_recent_write(struct json_out *o, const char *key, const struct rest_recent *r,
+                       uint64_t limit);
 
 /* ---- what the table runs ---- */
 

@@ -21,6 +21,7 @@ static const struct {
 } remedies[] = {
     { "config_not_taken",     "correct the file; it is read again as soon as it changes" },
     { "connect_failed",       "see GET /api/servers/%s/logs, then POST /api/mcp-clients/%s/reconnect" },
+    { "duplicate_call",       "choose another id, or POST /api/calls/%s/cancel first" },
     { "duplicate_name",       "POST /api/mcp-clients/%s/reconnect connects the one there is; DELETE /api/servers/%s forgets it" },
     { "forbidden",            "see --allowed-hosts and --allowed-origins" },
     { "mode_not_found",       "GET /api/modes lists the modes" },

@@ -15,6 +15,10 @@
     {                                                                   \
         "server", REST_QUERY, REST_STRING, false, "only of this server" \
     }
+#define CALL_ID                                                                                   \
+    {                                                                                             \
+        "id", REST_BODY, REST_STRING, false, "a UUID for the call; its progress is then told too" \
+    }
 #define END \
     {       \
         0   \
@@ -88,10 +92,16 @@ static const struct rest_param page_params[] = {
     END,
 };
 
+static const struct rest_param calls_params[] = {
+    { "limit", REST_QUERY, REST_COUNT, false, "at most so many that have ended; 1000" },
+    END,
+};
+
 static const struct rest_param call_params[] = {
     { "tool",      REST_BODY, REST_STRING, true,  "server/tool" },
     { "arguments", REST_BODY, REST_OBJECT, false, "of the tool; {}" },
     { "timeout_s", REST_BODY, REST_NUMBER, false, "instead of the server's" },
+    CALL_ID,
     END,
 };
 
@@ -99,6 +109,7 @@ static const struct rest_param prompt_params[] = {
     { "prompt",    REST_BODY, REST_STRING, true,  "server/prompt" },
     { "arguments", REST_BODY, REST_OBJECT, false, "of the prompt, strings" },
     { "timeout_s", REST_BODY, REST_NUMBER, false, "instead of the server's" },
+    CALL_ID,
     END,
 };
 
@@ -106,6 +117,7 @@ static const struct rest_param read_params[] = {
     { "server",    REST_BODY, REST_STRING, true,  "whose resource it is" },
     { "uri",       REST_BODY, REST_STRING, true,  "as the server lists it" },
     { "timeout_s", REST_BODY, REST_NUMBER, false, "instead of the server's" },
+    CALL_ID,
     END,
 };
 
@@ -145,9 +157,10 @@ const struct rest_route rest_routes[] = {
       "What a person should look at" },
     { "DELETE", "/api/alerts/{id}", rest_alert_dismiss, by_alert, 0, REST_404, 200, OK_EXAMPLE, NULL,
       "Dismiss one alert" },
-    { "GET", "/api/calls", rest_calls, NULL, HUB, 0, 200,
-      "{\"calls\":[{\"id\":\"…\",\"server\":\"git\",\"method\":\"tools/call\",\"subject\":\"log\",\"started_at\":1700000000.5}]}", NULL,
-      "Calls under way" },
+    { "GET", "/api/calls", rest_calls, calls_params, HUB, 0, 200,
+      "{\"calls\":[{\"id\":\"…\",\"server\":\"git\",\"method\":\"tools/call\",\"subject\":\"log\",\"client\":\"Claude Code 2.1\",\"started_at\":1700000000.5,\"progress\":3,\"total\":10,\"message\":\"reading\"}],"
+      "\"recent\":[{\"id\":\"…\",\"server\":\"git\",\"method\":\"tools/call\",\"subject\":\"diff\",\"client\":\"console\",\"started_at\":1700000000.5,\"duration\":0.25,\"outcome\":\"cancelled\",\"reason\":\"userRequested\"}]}", NULL,
+      "Calls under way, and the last ones that ended, newest first. The outcome is ok, error or cancelled; a script that sends X-Patchbay-Client is shown by that name" },
     { "POST", "/api/calls/{id}/cancel", rest_calls_cancel, by_call, HUB, REST_404, 200, OK_EXAMPLE, NULL,
       "Cancel a call" },
     { "GET", "/api/events", rest_events, event_params, REST_STREAM, 0, 200, NULL, "text/event-stream",
@@ -168,19 +181,19 @@ const struct rest_route rest_routes[] = {
     { "GET", "/api/mcp-prompts", rest_mcp_prompts, by_server, HUB, 0, 200,
       "{\"prompts\":[{\"name\":\"git/review\",\"server\":\"git\",\"original_name\":\"review\",\"description\":\"…\",\"arguments\":[]}]}", NULL,
       "Prompts of all connected servers" },
-    { "POST", "/api/mcp-prompts/get", rest_mcp_prompts_get, prompt_params, HUB, REST_404 | REST_502 | REST_503 | REST_504, 200,
+    { "POST", "/api/mcp-prompts/get", rest_mcp_prompts_get, prompt_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200,
       "{\"result\":{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"…\"}}]}}", NULL,
       "Get a prompt" },
     { "GET", "/api/mcp-resources", rest_mcp_resources, by_server, HUB, 0, 200,
       "{\"resources\":[{\"uri\":\"file:///notes\",\"server\":\"files\",\"name\":\"Notes\",\"description\":\"…\",\"mime_type\":\"text/plain\"}]}", NULL,
       "Resources of all connected servers" },
-    { "POST", "/api/mcp-resources/read", rest_mcp_resources_read, read_params, HUB, REST_404 | REST_502 | REST_503 | REST_504, 200,
+    { "POST", "/api/mcp-resources/read", rest_mcp_resources_read, read_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200,
       "{\"content\":\"…\",\"mime_type\":\"text/plain\"}", NULL,
       "Read a resource" },
     { "GET", "/api/mcp-tools", rest_mcp_tools, by_server, HUB, 0, 200,
       "{\"tools\":[{\"name\":\"git/log\",\"server\":\"git\",\"original_name\":\"log\",\"description\":\"…\",\"input_schema\":{\"type\":\"object\"}}]}", NULL,
       "Tools of all connected servers" },
-    { "POST", "/api/mcp-tools/call", rest_mcp_tools_call, call_params, HUB, REST_404 | REST_502 | REST_503 | REST_504, 200, RESULT_EXAMPLE, NULL,
+    { "POST", "/api/mcp-tools/call", rest_mcp_tools_call, call_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200, RESULT_EXAMPLE, NULL,
       "Call a tool, and wait for its result" },
     { "GET", "/api/modes", rest_modes, NULL, HUB, 0, 200, "{\"modes\":[" MODE_EXAMPLE "]}", NULL,
       "Modes: named choices of tools" },

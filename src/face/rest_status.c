@@ -17,6 +17,7 @@ void rest_calls(struct rest_call *c)
 
     json_begin_object(&o, NULL);
     control_write_calls(&o, "calls", c->hub);
+    rest_recent_write(&o, "recent", c->rest->recent, rest_count(c, "limit", REST_RECENT_MAX));
     json_end(&o);
     rest_reply(c->r, 200, &body);
 }
