@@ -1,11 +1,11 @@
 // Who asked what of which server: what runs, what ended and how, and how fast it went.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { at, post } from "../api";
+import { now } from "../now";
 import { href } from "../router";
 import { active, ended } from "../store";
 import { tellFailure } from "../toasts";
 import type { Call, EndedCall } from "../types";
-import { useNow } from "../ui/now";
 import { Badge, Button, Empty, Search, Spinner, WorkButton } from "../ui/parts";
 import { clock, duration, elapsed, oneLine, plural, T } from "../ui/text";
 import { VirtualList } from "../ui/virtual";
@@ -41,8 +41,8 @@ function Tile({ label, value, note }: { label: string; value: string; note: stri
 }
 
 function TileRow() {
-  const now = useNow();
-  const t = tilesOf(ended.value, now / 1000);
+  const second = Math.floor(now.value / 1000);
+  const t = useMemo(() => tilesOf(ended.value, second), [ended.value, second]);
   const of = t.known ? `of the last ${t.known.toLocaleString("en")}` : "no calls yet";
   return (
     <dl class="calls-tiles">
@@ -71,8 +71,7 @@ function cancel(call: Call): Promise<unknown> {
 
 /** Ticks by itself, so that the list around it is not drawn again. */
 function Elapsed({ since }: { since: number }) {
-  const now = useNow();
-  return <>{elapsed(now - since * 1000)}</>;
+  return <>{elapsed(now.value - since * 1000)}</>;
 }
 
 function CallRow({ call }: { call: AnyCall }) {

@@ -2,9 +2,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { now } from "../now";
 import { samples } from "../samples";
 import { theme } from "../theme";
-import { useNow } from "../ui/now";
 import { clock, duration } from "../ui/text";
 import { bundled, bundleText, type ChartData, chartData, lonely, scaleTop, splits, summary } from "./chart";
 
@@ -94,9 +94,8 @@ function Canvas({ data, onHover }: { data: ChartData; onHover: (i: number | null
 }
 
 export function CallsChart() {
-  const now = useNow();
   const [at, setAt] = useState<number | null>(null);
-  const whole = Math.floor(now / 1000);
+  const whole = Math.floor(now.value / 1000);
   const { bundles, data, said } = useMemo(() => {
     const seconds = samples.window(whole);
     const bundles = bundled(seconds, BUNDLE_S);
