@@ -71,6 +71,26 @@ TEST(texts_are_valid_as_a_whole_or_not_at_all)
     CHECK(!utf8_valid(SPAN("\xed\xa0\x80")));
 }
 
+TEST(a_cut_leaves_no_half_character)
+{
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *want;
+    } cases[] = {
+        { "", 0, "" },       { "abc", 0, "" }, { "abc", 2, "ab" }, { "abc", 3, "abc" },
+        { "abc", 4, "abc" }, { "aä", 2, "a" }, { "aä", 3, "aä" },  { "€", 1, "" },
+        { "€", 2, "" },      { "€x", 3, "€" }, { "x😀", 4, "x" },   { "x😀y", 5, "x😀" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct span got = utf8_cut(span_of(cases[i].text), cases[i].max);
+
+        CHECK_INT(got.n, strlen(cases[i].want));
+        CHECK(span_is(got, cases[i].want));
+    }
+}
+
 TEST(control_characters_become_question_marks)
 {
     char text[] = "a\033[31m\r\n\x7f\t\xc2\x9b"

@@ -160,3 +160,28 @@ TEST(events_of_calls_tell_which_and_how_it_went)
               "\"tool\":\"t\",\"method\":\"tools/call\",\"duration\":0.25,"
               "\"reason\":\"timeout\",\"timeout\":30}");
 }
+
+TEST(events_of_calls_tell_who_asked_but_not_with_every_step)
+{
+    static const enum hub_event_kind kinds[] = { EVENT_CALL_STARTED, EVENT_CALL_COMPLETED,
+                                                 EVENT_CALL_CANCELLED };
+    struct hub_event e = { .server = "s" };
+
+    e.call.id = "u";
+    e.call.method = "m";
+    e.call.client = "Claude \"Code\" 2.1";
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        AUTO_BUF struct buf b = { 0 };
+
+        e.kind = kinds[i];
+        hub_event_write(&b, &e);
+        CHECK_HAS(buf_cstr(&b), "\"client\":\"Claude \\\"Code\\\" 2.1\"");
+    }
+    e.kind = EVENT_CALL_PROGRESS;
+    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":0,\"requestId\":\"u\","
+              "\"tool\":\"\",\"method\":\"m\",\"progress\":0}");
+    e.kind = EVENT_CALL_STARTED;
+    e.call.client = ""; /* nobody in particular */
+    check(&e, "{\"type\":\"toolCallStarted\",\"server\":\"s\",\"at\":0,\"requestId\":\"u\","
+              "\"tool\":\"\",\"method\":\"m\"}");
+}
