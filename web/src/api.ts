@@ -12,9 +12,15 @@ export const link = signal<Link>("opening");
 
 let token = "";
 
+/** The token of a link that ends in "#token=…", or nothing. */
+export function tokenIn(link: string): string | null {
+  const hash = link.indexOf("#");
+  return hash < 0 ? null : new URLSearchParams(link.slice(hash + 1)).get("token");
+}
+
 /** The link that "patchbay serve" prints ends in "#token=…": taken once, and out of the history. */
 export function takeToken(): void {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = tokenIn(location.hash);
   if (given) {
     history.replaceState(null, "", location.pathname + "#/servers");
     keepToken(given);

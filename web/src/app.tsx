@@ -1,6 +1,6 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { keepToken, link, openAgain } from "./api";
+import { keepToken, link, openAgain, tokenIn } from "./api";
 import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
 import { ActiveCalls } from "./pages/active";
@@ -129,7 +129,8 @@ function TokenForm() {
         onSubmit={(e) => {
           e.preventDefault();
           // The whole link may be pasted as well.
-          keepToken(text.trim().replace(/^.*#token=/, ""));
+          const given = text.trim();
+          keepToken(tokenIn(given) ?? given);
           openAgain();
         }}
       >

@@ -12,10 +12,10 @@ export async function dismissAlert(alert: Alert): Promise<void> {
   }
 }
 
-/** Reconnects and dismisses. Not waited for how it goes: if it fails again, that is another alert. */
+/** Dismisses first: if the attempt fails again, that is another alert, which takes the place of this one. */
 export async function retryAlert(alert: Alert): Promise<void> {
-  void change(alert.server, "reconnect");
   await dismissAlert(alert);
+  void change(alert.server, "reconnect");
 }
 
 export async function dismissAll(): Promise<void> {

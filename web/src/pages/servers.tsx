@@ -30,7 +30,7 @@ function Shows({ chosen }: { chosen: Show }) {
       {SHOWS.map((show) => (
         <button
           type="button"
-          class={`servers-show ${show}`}
+          class={`servers-show servers-show-${show}`}
           aria-pressed={chosen === show}
           onClick={() => setQuery({ show: show === "all" ? undefined : show })}
         >
