@@ -19,14 +19,15 @@ export function tokenIn(link: string): string | null {
 }
 
 /** The link that "patchbay serve" prints ends in "#token=…": taken once, and out of the history. */
-export function takeToken(): void {
+export function takeToken(): boolean {
   const given = tokenIn(location.hash);
   if (given) {
     history.replaceState(null, "", location.pathname + "#/servers");
     keepToken(given);
-    return;
+    return true;
   }
   token = sessionStorage.getItem(TOKEN_KEY) ?? "";
+  return false;
 }
 
 export function keepToken(given: string): void {

@@ -1,12 +1,20 @@
 import { render } from "preact";
-import { takeToken } from "./api";
+import { openAgain, takeToken } from "./api";
 import { App } from "./app";
 import { startKeys } from "./keys";
+import { moved } from "./router";
 import { startStore } from "./store";
 import "./style.css";
 import { startTheme } from "./theme";
 
 takeToken();
+moved();
+// The link may be pasted into a page that is open already.
+window.addEventListener("hashchange", () => {
+  if (!takeToken()) return;
+  moved();
+  openAgain();
+});
 startTheme();
 startKeys();
 startStore();

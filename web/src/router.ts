@@ -34,6 +34,11 @@ window.addEventListener("hashchange", () => {
   held(to);
 });
 
+/** After the address was changed without a step in the history. */
+export function moved(): void {
+  hash.value = location.hash;
+}
+
 /** Until the function returned is called, whoever wants to leave is told to `asked` instead. */
 export function hold(asked: (to: string) => void): () => void {
   held = asked;

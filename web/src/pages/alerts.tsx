@@ -80,7 +80,7 @@ export function ServerIssue() {
         <h2 id="server-issue">Server Issue</h2>
         {others > 0 && <a href={href("alerts")}>and {others} more</a>}
       </div>
-      <p role="alert">
+      <p role="alert" title={oneLine(alert.text)}>
         <T>{alert.text}</T>
       </p>
       <Actions alert={alert} />

@@ -133,6 +133,10 @@ test("trouble says why and what to do", () => {
   assert.equal(failed?.text, "Connection refused");
   assert.deepEqual(failed?.offers.map((o) => o.act), ["reconnect", "logs"]);
   assert.equal(failed?.hint, "patchbay doctor github");
+  const long = "Cannot connect to server 'github': handshake: Connection refused";
+  const told = server("error", { message: long, status: long });
+  assert.equal(troubleOf(told)?.text, "Connection refused", "the row names the server already");
+  assert.equal(statusOf(told), "");
   assert.equal(troubleOf(server("failed"))?.text, "Failed");
   assert.equal(troubleOf(server("reconnecting", { message: "It ended with code 1" }))?.text, "It ended with code 1");
   assert.equal(troubleOf(server("connected")), null);

@@ -78,17 +78,23 @@ export interface Trouble {
   hint?: string; // a command line
 }
 
+/** The row says already which server it is, and that it does not connect. */
+function reasonOf(s: Server): string {
+  const prefixes = [`Cannot connect to server '${s.name}': `, "handshake: "];
+  return prefixes.reduce((text, p) => (text.startsWith(p) ? text.slice(p.length) : text), s.message || s.status);
+}
+
 /** What is wrong, in words, and what to do about it. */
 export function troubleOf(s: Server): Trouble | null {
   const logs: Offer = { text: "View logs", act: "logs" };
   if (isFailed(s)) {
-    return { text: s.message || s.status, offers: [{ text: "Retry", act: "reconnect" }, logs], hint: s.next_step };
+    return { text: reasonOf(s), offers: [{ text: "Retry", act: "reconnect" }, logs], hint: s.next_step };
   }
   if (s.state === "reconnecting") {
-    return { text: s.message || "The connection was lost.", offers: [retryNow, stopTrying, logs] };
+    return { text: s.message ? reasonOf(s) : "The connection was lost.", offers: [retryNow, stopTrying, logs] };
   }
   if (s.state === "disconnected" && s.message) {
-    return { text: s.message, offers: [connect, logs], hint: s.next_step };
+    return { text: reasonOf(s), offers: [connect, logs], hint: s.next_step };
   }
   return null;
 }
@@ -100,7 +106,8 @@ export function badgeOf(s: Server): Server["badge"] {
 
 /** S0-130. Said once: not when the badge says the same, nor when it is the reason below the row. */
 export function statusOf(s: Server): string {
-  return s.status === badgeOf(s)?.text || s.status === troubleOf(s)?.text ? "" : s.status;
+  const saidBelow = isFailed(s) && (!s.message || s.status === s.message);
+  return saidBelow || s.status === badgeOf(s)?.text ? "" : s.status;
 }
 
 export interface Count {

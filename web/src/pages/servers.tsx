@@ -47,7 +47,6 @@ function Bar({ text, show }: { text: string; show: Show }) {
       <div class="bar">
         <h1>Servers</h1>
         <span class="grow" />
-        {showsReconnectFailed(servers.value) && <WorkButton onClick={reconnectFailed}>Reconnect failed</WorkButton>}
         <a class="button primary servers-add" href={href("add")}>
           + Add server
         </a>
@@ -55,6 +54,7 @@ function Bar({ text, show }: { text: string; show: Show }) {
       <div class="bar">
         <Shows chosen={show} />
         <Search label="Search servers" value={text} onInput={(q) => setQuery({ q })} />
+        {showsReconnectFailed(servers.value) && <WorkButton onClick={reconnectFailed}>Reconnect failed</WorkButton>}
       </div>
     </>
   );
