@@ -105,9 +105,19 @@ void rest_free(struct rest *s)
 static void refuse_by_guard(struct http_request *r, const struct guard_verdict *v)
 {
     rest_fail(r, &(struct rest_failure){ .status = v->status,
-                                         .error = v->status == 401 ? "unauthorized" : "forbidden",
+                                         .error = v->status == 401   ? "unauthorized"
+                                                  : v->status == 429 ? "too_many_wrong_tokens"
+                                                                     : "forbidden",
                                          .message = v->why,
                                          .headers = v->headers });
+}
+
+static void refuse_more(struct http_request *r)
+{
+    rest_fail(r, &(struct rest_failure){ 503, "too_many_requests",
+                                         .message = "Too many requests are under way",
+                                         .next = "wait for some to be answered, then try again",
+                                         .headers = "Retry-After: 1\r\n" });
 }
 
 static void refuse_route(struct http_request *r, struct buf *allow)
@@ -136,6 +146,14 @@ static void reply_options(struct http_request *r, struct buf *allow)
 
 static void run(struct rest_call *c)
 {
+    bool stream = c->route->flags & REST_STREAM;
+
+    if (!stream && c->rest->under_way >= REST_REQUESTS_MAX) {
+        refuse_more(c->r);
+        return;
+    }
+    if (!stream)
+        http_count(c->r, &c->rest->under_way);
     if (c->route->flags & REST_NEEDS_HUB && !c->hub)
         rest_fail(c->r, &(struct rest_failure){ 503, "no_client_manager",
                                                 .message = "There is no hub behind this server" });

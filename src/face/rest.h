@@ -17,10 +17,14 @@ struct rest_options {
 struct rest *rest_new(const struct rest_options *o);
 /* Is it for us to answer at this path? */
 bool rest_owns(struct span path);
+/* Is what is there for everybody who passes Host and Origin? */
+bool rest_is_public(struct span path);
 /* Answers r, now or later. `v` is what the guard said: a refusal is told in our own shape. */
 void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v);
 /* Ends the streams of events: they would never end by themselves. */
 void rest_drain(struct rest *s);
+/* {"error":…} for what the HTTP server refuses by itself. */
+void rest_write_refusal(struct buf *out, int status, const char *why);
 /* When no request is left that it has not answered. */
 void rest_free(struct rest *s);
 
@@ -41,6 +45,7 @@ enum rest_flags {
     REST_NEEDS_HUB = 1,
     REST_OPEN_BODY = 2, /* the body may have members that are not named here */
     REST_STREAM = 4,    /* never ends by itself */
+    REST_PUBLIC = 8,    /* the same for everybody, nothing of this machine: wants no token */
 };
 
 /* Which failures an answer may be, beside those of the guard and of the body's form. */

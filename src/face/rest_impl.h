@@ -18,6 +18,7 @@ struct rest {
     struct rest_metrics *metrics;
     struct rest_recent *recent;
     struct list jobs; /* changes of the config that are under way */
+    size_t under_way; /* requests, but for streams */
 };
 
 /* ---- one request ---- */

@@ -121,7 +121,10 @@ static void put_responses(struct json_out *o, const struct rest_route *t)
     json_begin_object(o, "responses");
     put_success(o, t);
     put_failure(o, "400", "The request is not well formed");
-    put_failure(o, "401", "The token is missing or wrong");
+    if (!(t->flags & REST_PUBLIC)) {
+        put_failure(o, "401", "The token is missing or wrong");
+        put_failure(o, "429", "Too many wrong tokens");
+    }
     put_failure(o, "403", "The Host or Origin is not allowed");
     for (size_t i = 0; i < ARRAY_LEN(failures); i++)
         if (errors & failures[i].bit)
@@ -159,6 +162,8 @@ static void put_operation(struct json_out *o, const struct rest_route *t)
         buf_byte(&key, (char)tolower((unsigned char)*m));
     json_begin_object(o, buf_cstr(&key));
     put_operation_id(o, t);
+    if (t->flags & REST_PUBLIC)
+        json_put_raw(o, "security", SPAN("[]"));
     json_put_str(o, "summary", t->help);
     put_parameters(o, t->params);
     if (has_body(t))

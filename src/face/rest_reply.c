@@ -31,6 +31,7 @@ static const struct {
     { "resource_not_found",   "GET /api/mcp-resources lists the resources" },
     { "server_not_connected", "see GET /api/servers/%s/logs, or POST /api/mcp-clients/%s/reconnect" },
     { "server_not_found",     "GET /api/mcp-clients lists the servers" },
+    { "too_many_wrong_tokens", "wait a second; the token is in the file 'token' of the home directory" },
     { "tool_not_found",       "GET /api/mcp-tools lists the tools" },
     { "unauthorized",         "send \"Authorization: Bearer TOKEN\"; the token is in the file 'token' of the home directory" },
 };
@@ -76,6 +77,20 @@ void rest_fail(struct http_request *r, const struct rest_failure *f)
     buf_byte(&body, '\n');
     line = buf_span(&body);
     http_reply(r, f->status, buf_cstr(&headers), &line, 1);
+}
+
+void rest_write_refusal(struct buf *out, int status, const char *why)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "error",
+                 status == 413   ? "too_large"
+                 : status == 503 ? "too_many_requests"
+                                 : "invalid_request");
+    json_put_str(&o, "message", why);
+    json_end(&o);
+    buf_byte(out, '\n');
 }
 
 void rest_refuse(struct http_request *r, const char *fmt, ...)

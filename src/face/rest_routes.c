@@ -249,11 +249,11 @@ const struct rest_route rest_routes[] = {
     { "GET", "/api/tools", rest_tools, page_params, HUB, REST_404, 200,
       "{\"tools\":[{\"name\":\"git/log\",\"wire\":\"git__log\",\"server\":\"git\",\"definition\":{\"name\":\"log\",\"inputSchema\":{\"type\":\"object\"}}}]," ENTRIES_EXAMPLE, NULL,
       "Tools as their servers define them, page by page" },
-    { "GET", "/docs", rest_docs, NULL, 0, 0, 200, NULL, "text/html",
+    { "GET", "/docs", rest_docs, NULL, REST_PUBLIC, 0, 200, NULL, "text/html",
       "This list, for people" },
     { "GET", "/metrics", rest_metrics, NULL, 0, 0, 200, NULL, "text/plain",
       "Numbers for Prometheus" },
-    { "GET", "/openapi.json", rest_openapi, NULL, 0, 0, 200, "{\"openapi\":\"3.1.0\"}", NULL,
+    { "GET", "/openapi.json", rest_openapi, NULL, REST_PUBLIC, 0, 200, "{\"openapi\":\"3.1.0\"}", NULL,
       "This list, for programs" },
     { 0 },
 };
@@ -301,4 +301,12 @@ const struct rest_route *rest_find(struct span method, struct span path, struct 
     if (allow->n)
         buf_printf(allow, "%s, OPTIONS", reads ? ", HEAD" : "");
     return NULL;
+}
+
+bool rest_is_public(struct span path)
+{
+    for (const struct rest_route *t = rest_routes; t->method; t++)
+        if (t->flags & REST_PUBLIC && fits(t->path, path))
+            return true;
+    return false;
 }

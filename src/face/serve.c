@@ -1,8 +1,12 @@
 #include "serve.h"
+#include "console.h"
 #include "rest.h"
 #include <stdio.h>
 
-enum { FLUSH_LOOK_MS = 10 }; /* how often a close looks whether the last connection is closed */
+enum {
+    FLUSH_LOOK_MS = 10, /* how often a close looks whether the last connection is closed */
+    GUESSES_MS = 1000,
+};
 
 /* One place where MCP is spoken: made when it is first asked for. */
 struct mount {
@@ -18,6 +22,8 @@ struct serve {
     struct rest *rest;
     struct map mounts; /* by host: however it is spelt, a place is made once */
     int64_t started_at;
+    uint64_t guesses_since; /* wrong tokens are counted from then on */
+    unsigned guesses;
 
     uint64_t flush_until;
     struct timer flush;
@@ -108,20 +114,53 @@ static struct mount *find_mount(struct serve *s, const struct place *p, struct p
     return m;
 }
 
+/* What is the same for everybody, and that we are alive, is no secret; but a page elsewhere need
+ * not know it. */
+static bool is_public(struct span path)
+{
+    return span_is(path, "/health") || console_owns(path) || rest_is_public(path);
+}
+
+/* Who guesses is told to wait. The right token always opens: whoever has it must not suffer from
+ * those who have not. */
+static bool guesses_too_much(struct serve *s)
+{
+    uint64_t now = loop_now(s->loop);
+
+    if (now - s->guesses_since >= GUESSES_MS) {
+        s->guesses_since = now;
+        s->guesses = 0;
+    }
+    return ++s->guesses > SERVE_WRONG_TOKENS_MAX;
+}
+
+static struct guard_verdict judge(struct serve *s, const struct http_request *r)
+{
+    struct guard_verdict v = guard_check(s->guard, r);
+
+    if (v.status == 401 && is_public(http_path(r)))
+        return (struct guard_verdict){ .principal = "" };
+    if (v.wrong_token && guesses_too_much(s)) {
+        v.status = 429;
+        v.why = "Too Many Requests: too many wrong tokens";
+        v.headers = "Retry-After: 1\r\n";
+    }
+    return v;
+}
+
 static void handle(void *ctx, struct http_request *r)
 {
     struct serve *s = ctx;
     AUTO_ARENA struct arena a = { 0 };
-    struct guard_verdict v = guard_check(s->guard, r);
+    struct guard_verdict v = judge(s, r);
     struct pb_error err;
     struct place place;
     struct mount *m;
 
-    /* That we are alive is no secret, but a page elsewhere need not know it. */
-    if (v.status == 401 && span_is(http_path(r), "/health"))
-        v.status = 0, v.principal = "";
     if (rest_owns(http_path(r)))
         rest_handle(s->rest, r, &v);
+    else if (console_owns(http_path(r)))
+        console_handle(r, &v);
     else if (v.status)
         endpoint_refuse(r, v.status, v.headers, SPAN(""), RPC_SERVER_ERROR, v.why);
     else if (span_is(http_path(r), "/health"))
@@ -139,11 +178,14 @@ static void handle(void *ctx, struct http_request *r)
 }
 
 /* What the HTTP server refuses by itself: bad heads, bodies over the limit. */
-static void write_refusal(struct buf *out, int status, const char *why)
+static void write_refusal(struct buf *out, struct span path, int status, const char *why)
 {
     int code = status == 400 ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
 
-    rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
+    if (rest_owns(path))
+        rest_write_refusal(out, status, why);
+    else
+        rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
 }
 
 static bool is_loopback(const char *host)

@@ -28,7 +28,7 @@ struct http_server {
     int fd;
     struct pb_loop *loop;
     http_handler *handler;
-    void (*refusal)(struct buf *out, int status, const char *why);
+    void (*refusal)(struct buf *out, struct span path, int status, const char *why);
     void *ctx;
     size_t max_body, max_connections;
     size_t connections; /* not closed yet */
@@ -90,6 +90,7 @@ struct http_request {
     struct http_field *fields; /* made when asked for */
     char *peer;                /* likewise */
     loop_fn *gone, *drain;
+    size_t *counter; /* it is counted here; NULL: nowhere */
     void *gone_ctx, *drain_ctx;
     uint8_t answer; /* enum http_answer */
     bool in_gone;   /* its gone callback runs, or is about to: that frees it */

@@ -211,7 +211,7 @@ void conn_refuse(struct http_conn *c, int status, const char *why)
 
     c->close_after = true;
     if (c->server->refusal)
-        c->server->refusal(&body, status, why);
+        c->server->refusal(&body, c->req ? http_path(c->req) : SPAN(""), status, why);
     else
         buf_printf(&body, "%s\n", why);
     put_status(&h, status);

@@ -16,6 +16,8 @@ struct http_request *http_request_new(struct http_conn *c)
 
 void http_request_free(struct http_request *r)
 {
+    if (r->counter)
+        --*r->counter;
     http1_done(&r->in);
     free(r->fields);
     free(r->peer);
@@ -53,6 +55,12 @@ void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx)
     }
 }
 
+void http_count(struct http_request *r, size_t *counter)
+{
+    r->counter = counter;
+    ++*counter;
+}
+
 void *http_data(const struct http_request *r) { return r->gone_ctx; }
 
 struct span http_method(const struct http_request *r) { return http1_method(&r->in); }
@@ -61,7 +69,7 @@ struct span http_target(const struct http_request *r) { return http1_target(&r->
 
 static size_t path_length(struct span target)
 {
-    const char *mark = memchr(target.p, '?', target.n);
+    const char *mark = target.n ? memchr(target.p, '?', target.n) : NULL;
 
     return mark ? (size_t)(mark - target.p) : target.n;
 }

@@ -35,8 +35,8 @@ struct http_server_options {
     int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
     http_handler *handler;
     /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL:
-     * the sentence as plain text. */
-    void (*refusal)(struct buf *out, int status, const char *why);
+     * the sentence as plain text. `path` is empty as long as it is not known. */
+    void (*refusal)(struct buf *out, struct span path, int status, const char *why);
     void *ctx;
 };
 
@@ -65,6 +65,9 @@ const char *http_peer(const struct http_request *r);
 /* fn runs once if the client goes away before the answer is complete; after it (and after
  * http_reply()/http_end()) r must not be used. */
 void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx);
+/* Adds one to *counter until r is over: answered, or its client is gone and the handler was told.
+ * Once for a request; the counter must live so long. */
+void http_count(struct http_request *r, size_t *counter);
 void *http_data(const struct http_request *r); /* what http_on_gone() was given, or NULL */
 
 /* `headers` is a block of complete lines "Name: value\r\n" or NULL. Content-Length, Date-less,

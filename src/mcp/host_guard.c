@@ -201,7 +201,7 @@ static bool target_agrees(struct span target, struct span host)
 
 static struct guard_verdict refuse(int status, const char *why, const char *headers)
 {
-    return (struct guard_verdict){ status, why, headers, "" };
+    return (struct guard_verdict){ status, why, headers, "", false };
 }
 
 struct guard_verdict guard_check(const struct guard *g, const struct http_request *r)
@@ -218,8 +218,12 @@ struct guard_verdict guard_check(const struct guard *g, const struct http_reques
     if (g->wants_token && !tokens)
         return refuse(401, "Unauthorized: a bearer token is needed",
                       "WWW-Authenticate: Bearer\r\n");
-    if (g->wants_token && (tokens > 1 || !guard_token_ok(g, token)))
-        return refuse(401, "Unauthorized: the bearer token is wrong",
-                      "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n");
+    if (g->wants_token && (tokens > 1 || !guard_token_ok(g, token))) {
+        struct guard_verdict v = refuse(401, "Unauthorized: the bearer token is wrong",
+                                        "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n");
+
+        v.wrong_token = true;
+        return v;
+    }
     return (struct guard_verdict){ .principal = g->principal };
 }

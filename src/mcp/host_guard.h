@@ -26,6 +26,7 @@ struct guard_verdict {
     const char *why;       /* a text for the answer */
     const char *headers;   /* more header lines for the answer, or NULL */
     const char *principal; /* who it is: equal for equal credentials; "" without a token */
+    bool wrong_token;      /* one was given: a guess, or an old one */
 };
 
 struct guard_verdict guard_check(const struct guard *g, const struct http_request *r);

@@ -145,10 +145,11 @@ static bool is_loopback(const char *host)
 
 /* What the HTTP server refuses by itself: bad heads, bodies over the limit, too many connections.
  */
-static void write_refusal(struct buf *out, int status, const char *why)
+static void write_refusal(struct buf *out, struct span path, int status, const char *why)
 {
     int code = status == 400 ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
 
+    (void)path;
     rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
 }
 

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define REST_TOKEN  "Authorization: Bearer secret\r\n"
@@ -67,6 +68,17 @@ static void rest_done(struct rest_rig *w)
 }
 
 /* ---- a client ---- */
+
+/* Both ends of every connection are ours. */
+static void allow_files(rlim_t n)
+{
+    struct rlimit files;
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &files), 0);
+    if (files.rlim_cur < n)
+        files.rlim_cur = n;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
 
 struct line {
     struct rest_rig *rig;

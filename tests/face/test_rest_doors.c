@@ -1,4 +1,5 @@
 /* The doors of REST: who is let in, what is at which path, and what the documents say about it. */
+#include "face/console_files.h"
 #include "face/rest_impl.h"
 #include "rest_kit.h"
 
@@ -46,23 +47,42 @@ TEST(the_table_is_sorted_and_complete)
     }
 }
 
+/* All that wants no token. Nothing may join them unnoticed. */
+static const char *const public_paths[] = { "/",     "/console.css", "/console.js",  "/console.svg",
+                                            "/docs", "/health",      "/openapi.json" };
+
+static bool is_public(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(public_paths); i++)
+        if (strcmp(path, public_paths[i]) == 0)
+            return true;
+    return false;
+}
+
+static const struct {
+    const char *host, *query, *headers;
+    int status;
+    const char *error;
+} strangers[] = {
+    { "evil.example", "", REST_TOKEN, 403, "forbidden" },
+    { "127.0.0.1.evil.example", "", REST_TOKEN, 403, "forbidden" },
+    { "localhost", "", REST_TOKEN, 403, "forbidden" }, /* on another port */
+    { NULL, "", REST_TOKEN "Origin: http://evil.example\r\n", 403, "forbidden" },
+    { NULL, "", REST_TOKEN "Origin: null\r\n", 403, "forbidden" },
+    { NULL, "", REST_TOKEN "Origin: http://127.0.0.1\r\n", 403, "forbidden" },
+    { NULL, "", "", 401, "unauthorized" },
+    { NULL, "?token=secret", "", 401, "unauthorized" },
+    { NULL, "?access_token=secret", "", 401, "unauthorized" },
+    { NULL, "", "Authorization: Bearer wrong\r\n", 401, "unauthorized" },
+    { NULL, "", "Authorization: Bearer \r\n", 401, "unauthorized" },
+    { NULL, "", "Authorization: Basic c2VjcmV0\r\n", 401, "unauthorized" },
+    { NULL, "", "Cookie: token=secret\r\n", 401, "unauthorized" },
+    { NULL, "", REST_TOKEN REST_TOKEN, 401, "unauthorized" },
+};
+
 /* Every route, every way not to be let in. */
 TEST(no_route_lets_a_stranger_in)
 {
-    static const struct {
-        const char *host, *headers;
-        int status;
-        const char *error;
-    } strangers[] = {
-        { "evil.example", REST_TOKEN, 403, "forbidden" },
-        { "127.0.0.1.evil.example", REST_TOKEN, 403, "forbidden" },
-        { NULL, REST_TOKEN "Origin: http://evil.example\r\n", 403, "forbidden" },
-        { NULL, REST_TOKEN "Origin: null\r\n", 403, "forbidden" },
-        { NULL, "", 401, "unauthorized" },
-        { NULL, "Authorization: Bearer wrong\r\n", 401, "unauthorized" },
-        { NULL, "Authorization: Basic c2VjcmV0\r\n", 401, "unauthorized" },
-        { NULL, "Cookie: token=secret\r\n", 401, "unauthorized" },
-    };
     struct rest_rig rig;
     struct fake_server *f;
 
@@ -73,18 +93,119 @@ TEST(no_route_lets_a_stranger_in)
         for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
             char request[256];
 
+            if (is_public(t->path) && strangers[i].status == 401)
+                continue;
             fill(request, sizeof request, t);
+            snprintf(request + strlen(request), sizeof request - strlen(request), "%s",
+                     strangers[i].query);
             if (rest_ask(&rig, request, strangers[i].host, strangers[i].headers, "") !=
                 strangers[i].status)
                 TAP_FAIL("%s: %s", request, rest_head);
             CHECK_STR(got("error"), strangers[i].error);
             CHECK(!strstr(rest_head, "Access-Control"));
         }
+        loop_advance(rig.hub.fakes.loop, 1000); /* who guesses has to wait */
     }
     CHECK_INT(link_state(rig_link(&rig.hub, "x")), LINK_CONNECTED);
     CHECK_INT(f->calls, 0);
     /* What is not there is no secret to be found out either. */
     CHECK_INT(rest_ask(&rig, "GET /api/nosuch", NULL, "", ""), 401);
+    rest_done(&rig);
+}
+
+/* Every path that there is, of every face: let in are those of the list, and no other. */
+TEST(without_a_token_only_what_is_the_same_for_everybody_is_there)
+{
+    static const char *const others[] = { "/health",     "/mcp",     "/mcp/x",      "/mcp/mode/m",
+                                          "/sse",        "/mcp/sse", "/messages",   "/api",
+                                          "/nosuch",     "/console", "/index.html", "//",
+                                          "/favicon.ico" };
+    const char *paths[128];
+    size_t n = 0, found = 0;
+    struct rest_rig rig;
+
+    for (const struct rest_route *t = rest_routes; t->method; t++)
+        if (!n || strcmp(paths[n - 1], t->path) != 0)
+            paths[n++] = t->path;
+    for (const struct console_file *f = console_files; f->path; f++)
+        paths[n++] = f->path;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        paths[n++] = others[i];
+    CHECK(n < ARRAY_LEN(paths));
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "x");
+    rest_start(&rig);
+    for (size_t i = 0; i < n; i++) {
+        char request[256];
+        int status;
+
+        snprintf(request, sizeof request, "GET %s", paths[i]);
+        status = rest_ask(&rig, request, NULL, "", "");
+        if (status != (is_public(paths[i]) ? 200 : 401))
+            TAP_FAIL("%s: %s", request, rest_head);
+        found += is_public(paths[i]);
+        CHECK_INT(rest_ask(&rig, request, "evil.example", REST_TOKEN, ""), 403);
+        CHECK_INT(rest_ask(&rig, request, NULL, REST_TOKEN "Origin: null\r\n", ""), 403);
+    }
+    CHECK_INT(found, console_files[0].path ? ARRAY_LEN(public_paths) : 3);
+    rest_done(&rig);
+}
+
+TEST(who_guesses_tokens_has_to_wait_and_who_has_the_right_one_does_not)
+{
+    static const char wrong[] = "Authorization: Bearer wrong\r\n";
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rest_start(&rig);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < SERVE_WRONG_TOKENS_MAX; i++)
+            CHECK_INT(rest_ask(&rig, "GET /api/status", NULL, wrong, ""), 401);
+        CHECK_INT(rest_ask(&rig, "GET /api/status", NULL, wrong, ""), 429);
+        CHECK_HAS(rest_head, "Retry-After: 1\r\n");
+        CHECK_STR(got("error"), "too_many_wrong_tokens");
+        CHECK(*got("message") && *got("next"));
+        CHECK_INT(rest_ask(&rig, "POST /mcp", NULL, wrong, "{}"), 429);
+        /* No token is no guess. */
+        CHECK_INT(rest_ask(&rig, "GET /api/status", NULL, "", ""), 401);
+        CHECK_INT(GET(&rig, "/api/status"), 200);
+        CHECK_INT(rest_ask(&rig, "GET /health", NULL, wrong, ""), 200);
+        loop_advance(rig.hub.fakes.loop, 1000);
+    }
+    rest_done(&rig);
+}
+
+/* Calls that hang, as many as may be under way: the next is refused, until one of them is over. */
+TEST(requests_under_way_are_bounded)
+{
+    static const char body[] = "{\"tool\":\"x/hang\"}";
+    struct line *lines = mem_zero(REST_REQUESTS_MAX * sizeof *lines);
+    struct rest_rig rig;
+    struct line extra;
+
+    allow_files(2 * REST_REQUESTS_MAX + 100);
+    rest_init(&rig, NULL);
+    fake_tool(rig_server(&rig.hub, "x"), "hang", FAKE_HANG);
+    rest_start(&rig);
+    line_open(&rig, &extra);
+    for (size_t i = 0; i < REST_REQUESTS_MAX; i++) {
+        line_open(&rig, &lines[i]);
+        line_ask(&lines[i], "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON, body);
+        fakes_settle(&rig.hub.fakes);
+    }
+    CHECK_INT(GET(&rig, "/api/status"), 503);
+    CHECK_STR(got("error"), "too_many_requests");
+    CHECK_HAS(rest_head, "Retry-After: 1\r\n");
+    /* Streams are counted apart, and who may not come in is told so all the same. */
+    line_ask(&extra, "GET /api/events", NULL, REST_TOKEN, "");
+    line_until(&extra, "retry:");
+    CHECK_INT(rest_ask(&rig, "GET /api/status", NULL, "", ""), 401);
+    line_close(&lines[0]);
+    CHECK_INT(GET(&rig, "/api/status"), 200);
+    for (size_t i = 1; i < REST_REQUESTS_MAX; i++)
+        line_close(&lines[i]);
+    line_close(&extra);
+    free(lines);
     rest_done(&rig);
 }
 
@@ -208,7 +329,11 @@ TEST(a_body_is_bounded)
         buf_str(&body, "\"}}");
         CHECK_INT(body.n, REQUEST_BYTES_MAX + past);
         CHECK_INT(POST(&rig, "/api/mcp-tools/call", buf_cstr(&body)), past ? 413 : 200);
+        CHECK_STR(past ? got("error") : "too_large", "too_large");
     }
+    /* MCP is told in its own words. */
+    CHECK_INT(rest_ask(&rig, "POST /mcp", NULL, REST_TOKEN REST_JSON, buf_cstr(&body)), 413);
+    CHECK_STR(got("jsonrpc"), "2.0");
     rest_done(&rig);
 }
 
@@ -273,7 +398,8 @@ TEST(openapi_tells_all_that_is_in_the_table_and_nothing_else)
         CHECK(json_str_is(json_get(operation, "summary"), t->help));
         id = json_text(json_get(operation, "operationId"));
         CHECK(id.n > 2 && !map_put(&ids, id, &ids));
-        CHECK(json_len(json_get(operation, "responses")) >= 4);
+        CHECK(json_len(json_get(operation, "responses")) >= (t->flags & REST_PUBLIC ? 3 : 5));
+        CHECK_INT(json_is(json_get(operation, "security"), JSON_ARRAY), is_public(t->path));
         check_parameters(t, operation);
     }
     JSON_FOREACH(path, json_get(json_root(&doc), "paths"))

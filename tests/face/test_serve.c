@@ -154,12 +154,10 @@ static const char *const routes[] = {
     "POST /mcp/messages",
     "POST /mcp/mode/few/messages",
     "GET /nothing",
-    "GET /",
     "POST /mcp/none",
     "GET /api/mcp-clients",
     "POST /api/mcp-tools/call",
     "GET /api/events",
-    "GET /openapi.json",
     "GET /metrics",
     "POST /api/none",
     "OPTIONS /mcp",
@@ -189,7 +187,7 @@ TEST(every_route_asks_for_host_origin_and_token_first)
     char *text;
 
     web_init(&w, NULL);
-    for (size_t r = 0; r < ARRAY_LEN(routes); r++)
+    for (size_t r = 0; r < ARRAY_LEN(routes); r++) {
         for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
             int status = ask(&w, routes[r], cases[i].host, cases[i].headers, "", &text);
 
@@ -198,6 +196,8 @@ TEST(every_route_asks_for_host_origin_and_token_first)
             CHECK(!strstr(text, "Access-Control-"));
             CHECK(!strstr(text, "secret"));
         }
+        loop_advance(w.hub.fakes.loop, 1000); /* who guesses has to wait */
+    }
     web_done(&w);
 }
 
@@ -321,7 +321,7 @@ TEST(what_is_not_there_is_told_in_a_sentence)
     static const struct {
         const char *path, *says;
     } cases[] = {
-        { "POST /", "Not Found: MCP is at /mcp, /mcp/<server> and /mcp/mode/<mode>" },
+        { "POST /nosuch", "Not Found: MCP is at /mcp, /mcp/<server> and /mcp/mode/<mode>" },
         { "POST /mcpx", "Not Found: MCP is at" },
         { "POST /mcp/", "Not Found: MCP is at" },
         { "POST /mcp/alpha/", "Not Found: MCP is at" },

@@ -567,9 +567,10 @@ TEST(answers_have_the_head_and_body_that_their_status_and_method_ask_for)
     }
 }
 
-static void refuse_in_json(struct buf *out, int status, const char *why)
+static void refuse_in_json(struct buf *out, struct span path, int status, const char *why)
 {
-    buf_printf(out, "{\"status\":%d,\"why\":\"%s\"}", status, why);
+    buf_printf(out, "{\"path\":\"%.*s\",\"status\":%d,\"why\":\"%s\"}", SPAN_ARG(path), status,
+               why);
 }
 
 TEST(refusals_may_be_written_in_the_language_of_the_layer_above)
@@ -581,9 +582,11 @@ TEST(refusals_may_be_written_in_the_language_of_the_layer_above)
     peer_open(&p, &rig);
     peer_say(&p, "GET / HTTP/1.1\r\n\r\n");
     peer_end(&p);
-    CHECK_STR(buf_cstr(&p.in),
-              "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
-              "Content-Length: 49\r\n\r\n{\"status\":400,\"why\":\"The Host field is missing.\"}");
+    CHECK_STR(
+        buf_cstr(&p.in),
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        "Content-Length: 60\r\n\r\n{\"path\":\"/\",\"status\":400,\"why\":\"The Host field is "
+        "missing.\"}");
     peer_close(&p);
     rig_close(&rig);
 }
