@@ -155,8 +155,10 @@ static void reply_page(struct rest_call *c, enum list_kind kind)
     json_put_uint(&o, "total", p.total);
     if (p.offset < p.total && p.limit < p.total - p.offset)
         json_put_uint(&o, "next_offset", p.offset + p.limit);
-    if (kind == LIST_RESOURCES)
+    if (kind == LIST_RESOURCES) {
         write_page(&o, c->hub, LIST_TEMPLATES, &p);
+        json_put_uint(&o, "total_templates", p.total);
+    }
     control_write_failed(&o, "failed", c->hub, p.server);
     json_end(&o);
     rest_reply(c->r, 200, &body);

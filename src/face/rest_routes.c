@@ -209,7 +209,7 @@ const struct rest_route rest_routes[] = {
     { "POST", "/api/reload", rest_reload, NULL, HUB, REST_409, 200, OK_EXAMPLE, NULL,
       "Read the config files again, and take them over" },
     { "GET", "/api/resources", rest_resources, page_params, HUB, REST_404, 200,
-      "{\"resources\":[{\"uri\":\"file:///notes\",\"server\":\"files\",\"definition\":{\"uri\":\"file:///notes\",\"name\":\"Notes\"}}],\"resourceTemplates\":[]," ENTRIES_EXAMPLE, NULL,
+      "{\"resources\":[{\"uri\":\"file:///notes\",\"server\":\"files\",\"definition\":{\"uri\":\"file:///notes\",\"name\":\"Notes\"}}],\"resourceTemplates\":[],\"total_templates\":0," ENTRIES_EXAMPLE, NULL,
       "Resources and templates as their servers define them, page by page" },
     { "GET", "/api/servers", rest_servers, NULL, HUB, 0, 200, "{\"servers\":[" SERVER_EXAMPLE "]}", NULL,
       "All servers, with more about each" },

@@ -189,6 +189,7 @@ TEST(tools_come_page_by_page_and_can_be_searched)
     CHECK_STR(got("resources.0.uri"), "file:///a");
     CHECK_STR(got("total"), "1");
     CHECK_STR(got("resourceTemplates.0.uriTemplate"), "file:///{x}");
+    CHECK_STR(got("total_templates"), "1");
     CHECK_INT(GET(&rig, "/api/prompts"), 200);
     CHECK_STR(got("prompts.0.name"), "alpha/hello");
     CHECK_INT(GET(&rig, "/api/modes"), 200);
