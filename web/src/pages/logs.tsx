@@ -1,13 +1,13 @@
 // What was logged about one server: a drawer that follows, until a person scrolls up to read.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { at, get, link } from "../api";
-import { go } from "../router";
 import { byName, onLog } from "../store";
 import type { LogEntry } from "../types";
 import { Button, Copy, Dialog, Empty, Search, Trouble } from "../ui/parts";
 import { clock, oneLine, plural, Pre } from "../ui/text";
 import { VirtualList } from "../ui/virtual";
 import { asText, findLines, levelChoices, LINES_MAX, LogBook } from "./log_book";
+import { hideLogs } from "./server_actions";
 import "./logs.css";
 
 const ROW_HEIGHT = 26;
@@ -89,7 +89,7 @@ export function LogDrawer({ name }: { name: string }) {
   };
 
   return (
-    <Dialog side title={`Log of ${oneLine(byName(name)?.display_name ?? name)}`} onClose={() => go("servers")}>
+    <Dialog side title={`Log of ${oneLine(byName(name)?.display_name ?? name)}`} onClose={hideLogs}>
       <div class="bar logs-bar">
         <Search label="Search the log" value={text} onInput={setText} />
         <select aria-label="Level" value={level} onChange={(e) => setLevel(e.currentTarget.value as LogEntry["level"])}>

@@ -1,6 +1,6 @@
 // Doing to a server what a person asks for. How it went is seen in its row.
 import { ApiError, ask, at, post } from "../api";
-import { go } from "../router";
+import { go, href, route, withQuery } from "../router";
 import { refreshServers } from "../store";
 import { tellFailure, toast } from "../toasts";
 import type { Server } from "../types";
@@ -36,8 +36,15 @@ export async function change(name: string, act: Asked): Promise<void> {
   refreshServers();
 }
 
+/** The drawer lies over the list, which stays as it was searched. */
+function goWithin(...parts: string[]): void {
+  const { page, query } = route.peek();
+  location.hash = withQuery(href("servers", ...parts), page === "servers" ? Object.fromEntries(query) : {});
+}
+export const hideLogs = () => goWithin();
+
 export function run(server: Server, act: Act): void {
-  if (act === "logs") go("servers", server.name, "logs");
+  if (act === "logs") goWithin(server.name, "logs");
   else if (act === "configure") go("configure", server.name);
   else if (act === "remove") removal.show(server);
   else void change(server.name, act);
