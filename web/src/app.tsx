@@ -38,7 +38,7 @@ function Indicator() {
   const i = indicator(connected.value, servers.value.length);
   if (!loaded.value) return <span class="indicator faint">…</span>;
   return (
-    <a class="indicator" href={href("servers")} title={i.title} aria-label={i.title}>
+    <a class="indicator" href={href("servers")} title={i.title} aria-label={`${i.text}: ${i.title}`}>
       <Dot color={i.color} /> {i.text}
     </a>
   );

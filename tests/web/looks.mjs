@@ -1,0 +1,95 @@
+// How every page looks and is used: without a mouse, without good eyes, on a phone, in the dark.
+import { assert, axe, clean, end, everything, example, go, serve, stateOf, story, test, visit } from './lib.mjs';
+
+const servers = { every: everything(), example, bad: { command: 'no-such-program-anywhere' } };
+const pages = [
+  'servers', 'servers/every', 'servers/every/logs', 'tools', 'tools/every/echo', 'tools/every/get-annotated-message', 'resources', 'prompts',
+  'calls', 'modes', 'modes/full', 'modes?new=1', 'alerts', 'settings', 'add', 'configure/every', 'no-such-page',
+];
+
+/** The page stands when nothing is busy any more. */
+async function settled(page, where) {
+  await go(page, where);
+  await page.getByRole('main').waitFor();
+  await page.waitForFunction(() => !document.querySelector('main [aria-busy=true]') && !document.querySelector('main .spinner'));
+}
+
+async function walk(how, look) {
+  const h = await serve({ servers });
+  const page = await visit(h, how);
+  try {
+    await stateOf(h, 'every', 'connected');
+    await h.ask('/api/mcp-tools/call', 'POST', { tool: 'every/echo', arguments: { message: 'hello' } });
+    const found = {};
+    for (const where of pages) {
+      await settled(page, where);
+      for (const problem of await look(page)) (found[problem] ??= []).push(where);
+      if (await page.getByRole('dialog').count()) await go(page, 'servers');
+    }
+    assert.deepEqual(found, {});
+    await clean(page);
+  } finally {
+    await page.context().close();
+    await h.stop();
+  }
+}
+
+test('no page has a serious fault of accessibility, light', () => walk({ scheme: 'light' }, axe));
+test('no page has a serious fault of accessibility, dark', () => walk({ scheme: 'dark' }, axe));
+
+test('no page is wider than a phone of 360 px', () =>
+  walk({ width: 360, height: 740 }, (page) =>
+    page.evaluate(() => {
+      const over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+      return over > 0 ? [`${over} px too wide`] : [];
+    })));
+
+story('the keyboard leads everywhere', { servers: { example } }, async (page, h) => {
+  await stateOf(h, 'example', 'connected');
+  await page.getByRole('button', { name: /example/ }).first().waitFor();
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Search servers');
+  await page.keyboard.type('g t?'); // typing in a field is typing
+  assert.match(page.url(), /#\/servers/);
+  await page.keyboard.press('Escape');
+  for (const [keys, title] of [['gt', 'Tools'], ['gr', 'Resources'], ['gp', 'Prompts'], ['gc', 'Calls'], ['gm', 'Modes'], ['ga', 'Alerts'], ['g,', 'Settings'], ['a', 'Add a server'], ['gs', 'Servers']]) {
+    await page.evaluate(() => document.activeElement?.blur());
+    for (const key of keys) await page.keyboard.press(key);
+    await page.waitForFunction((t) => document.title === `${t} · Patchbay`, title);
+  }
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keys' });
+  await help.getByText('Go to servers').waitFor();
+  await page.keyboard.press('Escape');
+  await help.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Tab');
+  const menu = page.getByRole('button', { name: 'Actions for example' });
+  await menu.focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'menuitem');
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Remove…');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Actions for example');
+});
+
+story('light or dark as the system has it, until a person says otherwise', { scheme: 'dark' }, async (page) => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const button = page.getByRole('button', { name: /^Theme:/ });
+  const dark = await background();
+  await button.click();
+  await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+  const light = await background();
+  assert.notEqual(light, dark);
+  await page.reload();
+  await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+  assert.equal(await background(), light, 'remembered');
+  await button.click();
+  assert.equal(await background(), dark);
+  await button.click();
+  await page.emulateMedia({ colorScheme: 'light' });
+  assert.equal(await background(), light);
+});
+
+await end();

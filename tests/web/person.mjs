@@ -1,0 +1,120 @@
+// What a person does in the console from the first server on.
+import { assert, end, everything, example, go, stateOf, story } from './lib.mjs';
+
+const servers = (page) => page.getByRole('list', { name: 'Servers' });
+const row = (page, name) => servers(page).getByRole('listitem').filter({ hasText: name }).first();
+const menu = async (page, name, item) => {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+};
+
+// S1-80, S1-85, S1-86, S1-87, S1-120, S0-130
+story('a pasted command is understood, tested, saved, and connects', {}, async (page, h) => {
+  await page.getByRole('heading', { name: 'No servers yet' }).waitFor();
+  await page.getByRole('link', { name: '+ Add server' }).last().click();
+  await page.getByRole('heading', { name: 'Add a server' }).waitFor();
+  const next = page.getByRole('button', { name: 'Next' });
+  assert.ok(await next.isDisabled(), 'nothing to go on with yet');
+
+  const { command, args } = everything();
+  const line = [command, ...args].join(' ');
+  const field = page.getByLabel('Command, package, URL or JSON');
+  await field.fill('   ');
+  assert.ok(await next.isDisabled());
+  await field.fill(line);
+  await page.getByRole('region', { name: 'What was understood' }).getByText(line, { exact: true }).waitFor();
+  assert.deepEqual((await h.ask('/api/servers')).servers, [], 'nothing is run yet');
+  await next.click();
+
+  await page.getByRole('heading', { name: 'Configure the new server' }).waitFor();
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  assert.notEqual(await name.inputValue(), '', 'a name is offered');
+  await page.getByRole('group', { name: 'Authentication' }).getByRole('radio', { name: /API key/ }).waitFor();
+  await page.getByRole('group', { name: 'Authentication' }).getByRole('radio', { name: /Key file/ }).waitFor();
+  await name.fill('');
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'not without a name');
+  await name.fill('every');
+  await page.getByLabel('Display name').fill('Everything');
+  await page.getByRole('button', { name: 'Test connection' }).click();
+  await page.getByText('It works.').waitFor();
+  await page.getByRole('region', { name: 'Test connection' }).getByText('echo', { exact: true }).waitFor();
+  assert.deepEqual((await h.ask('/api/servers')).servers, [], 'a test leaves nothing behind');
+  await page.getByRole('button', { name: 'Save' }).click();
+
+  await row(page, 'Everything').getByText('Connected', { exact: true }).waitFor();
+  await row(page, 'Everything').getByRole('link', { name: /^\d+ tools$/ }).waitFor();
+  await page.getByRole('link', { name: '1/1: 1 of 1 servers connected' }).waitFor();
+
+  await menu(page, 'Everything', 'Configure');
+  await page.getByRole('heading', { name: 'Everything' }).waitFor();
+  assert.equal(await page.getByLabel('Display name').inputValue(), 'Everything', 'opened with what was saved');
+  assert.ok((await page.getByLabel('Command line').inputValue()).includes(command));
+});
+
+// S0-131, S1-86, S1-125, S1-126
+story('a server is disconnected by its menu, and removed only after a question', { servers: { example: { ...example, display_name: 'Example' } } }, async (page, h) => {
+  await row(page, 'Example').getByText('Connected', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Actions for Example' }).click();
+  const items = await page.getByRole('menuitem').allInnerTexts();
+  assert.ok(items.includes('Disconnect') && items.includes('View Logs') && !items.includes('Retry') && !items.includes('Cancel'), items.join());
+  await page.getByRole('menuitem', { name: 'Disconnect' }).click();
+  await stateOf(h, 'example', 'disconnected');
+  await row(page, 'Example').getByText('Connected', { exact: true }).waitFor({ state: 'detached' });
+  assert.equal(await row(page, 'Example').getByRole('link', { name: /tools$/ }).count(), 0);
+
+  const question = page.getByRole('dialog', { name: 'Remove server' });
+  await menu(page, 'Example', 'Remove…');
+  await question.waitFor();
+  assert.equal(await question.getByRole('paragraph').innerText(), 'Delete "Example"?\n\nThis will remove the MCP and its stored credentials.');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  assert.equal((await h.ask('/api/servers')).servers.length, 1);
+
+  await menu(page, 'Example', 'Remove…');
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'No servers yet' }).waitFor();
+  assert.deepEqual((await h.ask('/api/servers')).servers, []);
+});
+
+// S0-131
+story('the log of a server opens, follows, and is searched', { servers: { example } }, async (page, h) => {
+  await stateOf(h, 'example', 'connected');
+  await row(page, 'example').waitFor();
+  await menu(page, 'example', 'View Logs');
+  const drawer = page.getByRole('dialog', { name: 'Log of example' });
+  const lines = drawer.getByRole('list', { name: 'Log lines' }).getByRole('listitem');
+  await lines.first().waitFor();
+  await drawer.getByText(/following/).waitFor();
+  const before = await lines.count();
+  await h.ask('/api/servers/example/restart', 'POST', {});
+  await lines.nth(before).waitFor();
+  await drawer.getByRole('searchbox', { name: 'Search the log' }).fill('no line holds this');
+  await drawer.getByRole('heading', { name: 'No line is like that' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+});
+
+story('a mode is made, counts what it lets through, and filters the tools', { servers: { one: example, two: example } }, async (page, h) => {
+  await stateOf(h, 'one', 'connected');
+  await stateOf(h, 'two', 'connected');
+  const all = (await h.ask('/api/tools')).tools.length;
+  await go(page, 'modes');
+  await page.getByRole('link', { name: '+ New mode' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Only one');
+  await page.getByText(`Matches ${all} of ${all} tools`).waitFor();
+  await page.getByLabel('As JSON').fill('{"servers": ["one"]}');
+  await page.getByText(`Matches ${all / 2} of ${all} tools`).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('link', { name: /Only one/ }).waitFor();
+  await page.getByText(`${all / 2} of ${all} tools`).waitFor();
+
+  await go(page, 'tools');
+  const tools = page.getByRole('list', { name: /^Tools/ });
+  await tools.getByText('two', { exact: true }).first().waitFor();
+  await page.getByLabel('Mode').selectOption({ label: 'Only one' });
+  await tools.getByText('two', { exact: true }).first().waitFor({ state: 'detached' });
+  await tools.getByText('one', { exact: true }).first().waitFor();
+});
+
+await end();
