@@ -12,6 +12,7 @@ import { oneLine, plural, shown, T } from "../ui/text";
 import "./add.css";
 import { blank, canGoOn, chosenOnes, given, goOnText, isCurrent, kindOf, note, paused, refused, runs, toggle, typed, understood } from "./add_state";
 import type { AddState } from "./add_state";
+import { candidateForm, newServer } from "./configure_state";
 import { draft } from "./draft";
 
 const PARSE_MS = 150;
@@ -284,7 +285,7 @@ function Saving({ all, onDone }: { all: readonly Candidate[]; onDone: () => void
     for (const [i, c] of all.entries()) {
       put(i, "working");
       try {
-        await post("/api/servers", { name: c.name, entry: c.entry, force: c.exists });
+        await post("/api/servers", { ...newServer(candidateForm(c)), force: c.exists });
         put(i, "added");
       } catch (why) {
         put(i, { why });

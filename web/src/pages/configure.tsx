@@ -4,14 +4,14 @@ import { ask, at, get, post } from "../api";
 import { href, leave, route } from "../router";
 import { refreshServers, servers, status } from "../store";
 import { toast } from "../toasts";
-import type { Candidate, JsonObject, Server, ServerDetail } from "../types";
+import type { Candidate, Server, ServerDetail } from "../types";
 import { AskBeforeLeaving } from "../ui/leave";
 import { Button, Empty, Spinner, Trouble } from "../ui/parts";
 import { oneLine, T } from "../ui/text";
 import { Authentication } from "./configure_auth";
 import "./configure.css";
 import { Names, Reach, Treatment } from "./configure_fields";
-import { authOf, elsewhere, entryOf, formOf, isChanged, isValid, problemsOf, secretsOf } from "./configure_state";
+import { authOf, candidateForm, elsewhere, entryOf, formOf, isChanged, isValid, newServer, problemsOf, secretsOf } from "./configure_state";
 import type { Form, Problems } from "./configure_state";
 import { draft } from "./draft";
 import { TestConnection } from "./trial";
@@ -34,10 +34,7 @@ function Nothing() {
 }
 
 function Fresh({ candidate: c }: { candidate: Candidate }) {
-  const first = useMemo(
-    () => formOf({ name: c.name, displayName: c.display_name, entry: c.entry, auth: c.auth, saved: false }),
-    [c],
-  );
+  const first = useMemo(() => candidateForm(c), [c]);
   return <Editor first={first} title="Configure the new server" back={href("add")} />;
 }
 
@@ -113,7 +110,7 @@ function Editor({ first, title, back, server }: EditorProps) {
           <Authentication form={form} problems={shownProblems} change={change} />
           <Treatment form={form} problems={shownProblems} change={change} />
         </fieldset>
-        {!where && <TestConnection disabled={!valid} body={() => bodyOf(form)} />}
+        {!where && <TestConnection disabled={!valid} body={() => newServer(form)} />}
       </div>
       {why !== null && <Trouble why={why} />}
       <div class="configure-actions">
@@ -135,13 +132,9 @@ function onlyTouched(problems: Problems, touched: ReadonlySet<string>): Problems
   return Object.fromEntries(Object.entries(problems).filter(([field]) => field === "name" || touched.has(field))) as Problems;
 }
 
-function bodyOf(form: Form): JsonObject {
-  return { name: form.name, entry: entryOf(form), secrets: secretsOf(form) };
-}
-
 async function send(form: Form): Promise<void> {
   if (form.saved) await ask("PUT", at("/api/servers/{}", form.name), { ...entryOf(form), secrets: secretsOf(form) });
-  else await post("/api/servers", { ...bodyOf(form), force: form.replace });
+  else await post("/api/servers", { ...newServer(form), force: form.replace });
 }
 
 function done(form: Form): void {

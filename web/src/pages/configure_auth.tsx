@@ -23,12 +23,16 @@ export function Authentication({ form, problems, change }: Props) {
           <input
             type="radio"
             name="auth"
+            aria-label={c.label}
+            aria-describedby={`auth-${c.auth}`}
             checked={form.auth === c.auth}
             onChange={() => change({ auth: c.auth })}
           />
           <span>
             {c.label} {c.auth === form.detected && c.auth !== "none" && <Badge>detected</Badge>}
-            <span class="faint configure-choice-help">{c.help}</span>
+            <span class="faint configure-choice-help" id={`auth-${c.auth}`}>
+              {c.help}
+            </span>
           </span>
         </label>
       ))}

@@ -80,6 +80,16 @@ test("keys go beside the entry, never into it", () => {
   assert.deepEqual(secretsOf({ ...form, auth: "none" }), {}, "and nowhere when they are not wanted");
 });
 
+test("a key that was pasted as a variable goes where keys are kept", () => {
+  const pasted = (value: string) => fresh({ ...keyed, auth_type: "api_key", env: { GITHUB_TOKEN: value, LOG: "1" } }, "api_key");
+  assert.deepEqual(secretsOf(pasted("ghp_1")), { GITHUB_TOKEN: "ghp_1" });
+  assert.deepEqual(entryOf(pasted("ghp_1"))["env"], { LOG: "1" });
+  for (const hint of ["<token>", "YOUR_TOKEN", "ghp_xxxx", "..."]) assert.equal(isValid(pasted(hint), none), false, hint);
+  const referred = { ...pasted("${GITHUB_TOKEN}"), displayName: "" };
+  assert.equal(referred.auth, "none");
+  assert.deepEqual(entryOf(referred), { command: "x", env: { GITHUB_TOKEN: "${GITHUB_TOKEN}", LOG: "1" } });
+});
+
 test("what was about another kind of authentication is left out", () => {
   const form = saved({ command: "x", auth_type: "keyfile", env_vars: [{ name: "A", required: true }], keyfile_path: "~/k" });
   assert.deepEqual(entryOf({ ...form, auth: "none" }), { command: "x" });

@@ -1,5 +1,5 @@
 // The configure screen: an entry of config.json as fields, and back. What the fields do not know is kept.
-import type { Auth, Json, JsonObject } from "../types";
+import type { Auth, Candidate, Json, JsonObject } from "../types";
 import { joinWords, splitWords } from "../words";
 
 const MASKED = "***";
@@ -76,10 +76,29 @@ function keysOf(entry: JsonObject, stored: boolean): Key[] {
   return [{ name: text(entry["env_var_name"]), value: "", required: true, stored }];
 }
 
+/** What a README puts where the key belongs. */
+const PLACEHOLDER = /^<.*>$|^\[.*\]$|your|x{3}|\.\.\.|…|\*{3}/i;
+/** Filled in from the environment: that is a place of its own. */
+const REFERENCE = /\$\{/;
+
+/** Keys that came as plain variables or headers go where keys are kept. */
+function takeKeys(f: Form): Form {
+  if (f.saved || f.auth !== "api_key") return f;
+  const from = f.remote ? f.headers : f.env;
+  const mine = from.filter((p) => f.keys.some((k) => k.name === p.name));
+  if (mine.some((p) => REFERENCE.test(p.value))) return { ...f, auth: "none", detected: "none" };
+  const rest = from.filter((p) => !mine.includes(p));
+  const keys = f.keys.map((k) => {
+    const given = mine.find((p) => p.name === k.name)?.value ?? "";
+    return PLACEHOLDER.test(given) ? k : { ...k, value: given };
+  });
+  return f.remote ? { ...f, keys, headers: rest } : { ...f, keys, env: rest };
+}
+
 type Source = { name: string; entry: JsonObject; auth: Auth; displayName?: string; saved: boolean };
 
 export function formOf({ name, entry, auth, displayName, saved }: Source): Form {
-  return {
+  return takeKeys({
     saved,
     remote: isText(entry["url"]),
     name,
@@ -99,8 +118,11 @@ export function formOf({ name, entry, auth, displayName, saved }: Source): Form 
     keys: keysOf(entry, saved && auth === "api_key"),
     keyfile: text(entry["keyfile_path"]),
     entry,
-  };
+  });
 }
+
+export const candidateForm = (c: Candidate) =>
+  formOf({ name: c.name, displayName: c.display_name, entry: c.entry, auth: c.auth, saved: false });
 
 const AUTHS: readonly string[] = ["none", "api_key", "keyfile", "oauth"];
 
@@ -132,7 +154,7 @@ function words(f: Form): { command?: Json; args?: Json } {
 
 function authMembers(f: Form): Record<string, Json | undefined> {
   // What stays none, or a login in the browser, keeps whatever else was said about it.
-  if (f.auth === f.detected && (f.auth === "none" || f.auth === "oauth")) return {};
+  if (f.auth === authOf(f.entry) && (f.auth === "none" || f.auth === "oauth")) return {};
   const keyed = f.auth === "api_key" || f.auth === "keyfile";
   const vars = f.keys.filter((k) => k.name !== "").map((k) => ({ name: k.name, required: k.required }));
   return {
@@ -170,6 +192,9 @@ export function secretsOf(f: Form): Record<string, string> {
   if (f.auth !== "api_key") return {};
   return Object.fromEntries(f.keys.filter((k) => k.value !== "").map((k) => [k.name, k.value]));
 }
+
+/** As it is tried and added. */
+export const newServer = (f: Form): JsonObject => ({ name: f.name, entry: entryOf(f), secrets: secretsOf(f) });
 
 // ---- is it right? ----
 

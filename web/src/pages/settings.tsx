@@ -63,7 +63,7 @@ function Table() {
         <Row setting={s} edits={edits} onEdit={(v) => edit(s.name, v)} />
       ))}
       {why !== null && <Trouble why={why} />}
-      <div class="settings-actions">
+      <div class={`settings-actions${pending ? " pending" : ""}`}>
         <span class="faint">{pending ? `${pending} not saved` : ""}</span>
         <Button disabled={edits.size === 0} onClick={() => setEdits(new Map())}>
           Discard

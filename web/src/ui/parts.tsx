@@ -77,7 +77,7 @@ export function Field({ label, help, error, children }: FieldProps) {
       {children(id, note ? id + "n" : undefined)}
       {note && (
         <div class="note" id={id + "n"} role={error ? "alert" : undefined}>
-          {error ?? help}
+          {note}
         </div>
       )}
     </div>
