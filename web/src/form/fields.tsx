@@ -38,6 +38,7 @@ interface Props<K extends Shape["kind"] = Shape["kind"]> {
   path: string;
   label: string;
   required: boolean;
+  unmarked?: boolean; // a row that is there is always required: no star
   onChange: (value: Json | undefined) => void;
 }
 type Part = Omit<Props, "shape">;
@@ -46,7 +47,7 @@ const text = (p: Part, key: string) => {
   const v = own(plain(p.schema, p.form.root), key);
   return typeof v === "string" ? v : "";
 };
-const marked = (p: Part) => oneLine(p.label) + (p.required ? " *" : "");
+const marked = (p: Part) => oneLine(p.label) + (p.required && !p.unmarked ? " *" : "");
 
 function Help({ of, hint }: { of: Part; hint?: string }) {
   const description = text(of, "description");
@@ -287,6 +288,7 @@ function ListField(p: Props<"list">) {
               path={step(p.path, i)}
               label={`${p.label} ${i + 1}`}
               required={true}
+              unmarked
               onChange={(v) => set(items.map((old, k) => (k === i ? (v ?? "") : old)))}
             />
           </div>
@@ -315,7 +317,7 @@ function ListField(p: Props<"list">) {
         disabled={items.length >= p.shape.max}
         onClick={() => set([...items, added(p.shape.item(items.length), p.form.root)])}
       >
-        + Add
+        Add
       </Button>
     </Group>
   );
@@ -356,6 +358,7 @@ function ExtraRows({ of, extra, known, value }: { of: Props<"object">; extra: Js
               path={step(of.path, key)}
               label={key}
               required={true}
+              unmarked
               onChange={(v) => of.onChange(withMember(value, key, v ?? ""))}
             />
           </div>
@@ -365,7 +368,7 @@ function ExtraRows({ of, extra, known, value }: { of: Props<"object">; extra: Js
         </div>
       ))}
       <Button small onClick={() => of.onChange(withMember(value, free(), added(extra, of.form.root)))}>
-        + Add a name
+        Add a name
       </Button>
     </>
   );
@@ -410,7 +413,7 @@ function ObjectField(p: Props<"object">) {
     return (
       <Group of={p}>
         <Button small label={`Add ${what}`} onClick={() => p.onChange(added(p.schema, p.form.root))}>
-          + Add
+          Add
         </Button>
       </Group>
     );
@@ -425,6 +428,14 @@ function ObjectField(p: Props<"object">) {
       <Members {...p} />
     </Group>
   );
+}
+
+/** The frame is there already: members need no second one, and nothing needs no field. */
+function VariantInside(p: Part) {
+  const shape = shapeOf(p.schema, p.form.root);
+  if (shape.kind === "null") return null;
+  if (shape.kind === "object" && isObject(p.value)) return <Members {...p} shape={shape} />;
+  return <PartField {...p} />;
 }
 
 function VariantField(p: Props<"variants">) {
@@ -444,9 +455,7 @@ function VariantField(p: Props<"variants">) {
           <option value={String(i)}>{oneLine(v.title)}</option>
         ))}
       </select>
-      {chosen && shapeOf(chosen.schema, p.form.root).kind !== "null" && (
-        <PartField {...p} key={at} schema={chosen.schema} label={p.label} required={p.required} />
-      )}
+      {chosen && <VariantInside {...p} key={at} schema={chosen.schema} />}
     </Group>
   );
 }

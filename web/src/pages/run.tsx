@@ -103,7 +103,7 @@ export function History({ all, current, onShow, onUse }: HistoryProps) {
               <Button small label={`Show the call of ${when}`} onClick={() => onShow(r)}>
                 Show
               </Button>
-              <Button small label={`Use the arguments of ${when} again`} onClick={() => onUse(r)}>
+              <Button small label={`Use again: arguments of ${when}`} onClick={() => onUse(r)}>
                 Use again
               </Button>
             </li>

@@ -1,6 +1,6 @@
 // Calls that were made from this page: they go on when a person looks at something else.
 import { signal } from "@preact/signals";
-import { ApiError, at, post } from "../api";
+import { ApiError, post } from "../api";
 import type { JsonObject, ToolResult } from "../types";
 
 export const KEPT = 10; // of each tool
@@ -40,6 +40,9 @@ function outcome(run: Run, more: Partial<Run>): void {
   put({ ...run, ...more, ms: Date.now() - run.startedAt });
 }
 
+/** Cancelled from somewhere else: the list of calls, another page, the command line. */
+const isCancelled = (why: unknown) => why instanceof ApiError && why.failure.code === "call_cancelled";
+
 export async function start(tool: string, args: JsonObject, timeoutS: number | undefined): Promise<void> {
   const run: Run = { id: crypto.randomUUID(), tool, args, startedAt: Date.now(), state: "running", ms: 0, bytes: 0 };
   const abort = new AbortController();
@@ -51,20 +54,13 @@ export async function start(tool: string, args: JsonObject, timeoutS: number | u
     const { result } = await post<{ result: ToolResult }>("/api/mcp-tools/call", body, abort.signal);
     outcome(run, { state: "done", result, bytes: JSON.stringify(result).length });
   } catch (why) {
-    outcome(run, abort.signal.aborted ? { state: "cancelled" } : { state: "failed", why });
+    outcome(run, abort.signal.aborted || isCancelled(why) ? { state: "cancelled" } : { state: "failed", why });
   } finally {
     running.delete(run.id);
   }
 }
 
-/** Tells the daemon, which tells the server; then does not wait any longer. */
-export async function cancel(run: Run): Promise<void> {
-  try {
-    await post(at("/api/calls/{}/cancel", run.id));
-  } catch (why) {
-    // It has just ended, or nobody answers: both are told elsewhere.
-    if (!(why instanceof ApiError)) throw why;
-  } finally {
-    running.get(run.id)?.abort();
-  }
+/** Nobody waits any longer: the daemon sees that, and cancels the call on the server. */
+export function cancel(run: Run): void {
+  running.get(run.id)?.abort();
 }

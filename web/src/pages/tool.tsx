@@ -212,7 +212,7 @@ function CallBox({ tool }: { tool: Tool }) {
         )}
         <div class="browse-actions">
           {running ? (
-            <Button kind="danger" onClick={() => void cancel(running).catch((why) => tellFailure("The call goes on", why))}>
+            <Button kind="danger" onClick={() => cancel(running)}>
               Cancel
             </Button>
           ) : (

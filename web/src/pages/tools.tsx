@@ -30,13 +30,13 @@ function Row({ tool, chosen, query }: { tool: Tool; chosen: boolean; query: Reco
         <span class="browse-name">
           <T>{d.name}</T>
         </span>
-        {tool.enabled === false && <Badge tone="yellow">off</Badge>}
-        <Marks of={d.annotations} />
         <span class="browse-end">
           <T>{tool.server}</T>
         </span>
       </div>
       <div class="browse-second">
+        {tool.enabled === false && <Badge tone="yellow">off</Badge>}
+        <Marks of={d.annotations} />
         <T>{d.description ?? d.title}</T>
       </div>
     </a>
