@@ -1,4 +1,7 @@
 #include "span.h"
+#ifdef __SSE2__
+#    include <emmintrin.h>
+#endif
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
@@ -31,4 +34,48 @@ int span_cmp(struct span a, struct span b)
     if (c)
         return c;
     return a.n < b.n ? -1 : a.n > b.n;
+}
+
+#ifdef __SSE2__
+enum { STRIDE = 16 };
+
+/* Looks at sixteen places at once: both the first and the last byte must be right. Returns where it
+ * stopped; *found tells why. */
+static size_t find_wide(struct span s, struct span what, bool *found)
+{
+    const __m128i first = _mm_set1_epi8(what.p[0]), last = _mm_set1_epi8(what.p[what.n - 1]);
+    size_t at = 0;
+
+    for (; at + what.n - 1 + STRIDE <= s.n; at += STRIDE) {
+        const __m128i a = _mm_loadu_si128((const void *)(s.p + at));
+        const __m128i b = _mm_loadu_si128((const void *)(s.p + at + what.n - 1));
+        unsigned hits = (unsigned)_mm_movemask_epi8(
+            _mm_and_si128(_mm_cmpeq_epi8(a, first), _mm_cmpeq_epi8(b, last)));
+
+        for (; hits; hits &= hits - 1) {
+            size_t i = at + (size_t)__builtin_ctz(hits);
+
+            if (memcmp(s.p + i, what.p, what.n) == 0) {
+                *found = true;
+                return i;
+            }
+        }
+    }
+    return at;
+}
+#endif
+
+bool span_has(struct span s, struct span what)
+{
+    size_t at = 0;
+    bool found = false;
+
+    if (!what.n)
+        return true;
+    if (s.n < what.n)
+        return false;
+#ifdef __SSE2__
+    at = find_wide(s, what, &found);
+#endif
+    return found || memmem(s.p + at, s.n - at, what.p, what.n);
 }

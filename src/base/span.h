@@ -29,6 +29,10 @@ static inline bool span_eq(struct span a, struct span b)
 
 static inline bool span_is(struct span a, const char *s) { return span_eq(a, span_of(s)); }
 
+/* Is `what` somewhere in s? Made for few hits in much text: a result of megabytes is searched on
+ * its way through. */
+bool span_has(struct span s, struct span what);
+
 static inline bool span_starts(struct span a, const char *prefix)
 {
     size_t n = strlen(prefix);

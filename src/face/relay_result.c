@@ -160,8 +160,7 @@ static bool applies(const struct relay *c, const struct rewrite *w, struct span 
 {
     return strcmp(c->method, w->method) == 0 &&
            (w->client == ERA_UNKNOWN || w->client == c->request->env.era) &&
-           (c->maybe_modern || !w->of_modern) &&
-           memmem(result.p, result.n, w->sign, strlen(w->sign));
+           (c->maybe_modern || !w->of_modern) && span_has(result, span_of(w->sign));
 }
 
 static int by_place(const void *a, const void *b)

@@ -7,10 +7,7 @@
  * this form only. */
 static bool may_be_typed(struct span result)
 {
-    static const char key[] = "resultType", escape[] = "\\u00";
-
-    return memmem(result.p, result.n, key, sizeof key - 1) ||
-           memmem(result.p, result.n, escape, sizeof escape - 1);
+    return span_has(result, SPAN("resultType")) || span_has(result, SPAN("\\u00"));
 }
 
 enum result_kind relay_result_kind(struct span result)

@@ -1,6 +1,5 @@
 #include "link_impl.h"
 #include <stdio.h>
-#include <time.h>
 
 void link_ref(struct link *l) { l->refs++; }
 
@@ -40,17 +39,6 @@ void link_unref(struct link *l)
 {
     if (--l->refs == 0)
         loop_defer(l->loop, on_end, l);
-}
-
-/* The loop counts whole milliseconds; a real clock knows more. */
-double link_now(const struct link *l)
-{
-    struct timespec ts;
-
-    if (loop_clock(l->loop)->manual)
-        return (double)loop_now(l->loop);
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
 void link_duration(uint64_t ms, char out[static 32])

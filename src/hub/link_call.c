@@ -129,7 +129,7 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     c->limit_ms = spec->timeout_ms      ? spec->timeout_ms
                   : l->spec->timeout_ms ? l->spec->timeout_ms
                                         : l->opts.call_ms;
-    c->began = link_now(l);
+    c->began = loop_now_exact(l->loop);
     c->started = (uint64_t)c->began;
     list_init(&c->in_waiting);
     list_init(&c->questions);

@@ -30,7 +30,7 @@ void link_call_tell_completed(struct link_call *c, bool success)
     struct link *l = c->l;
     struct hub_event e = link_call_event(c, EVENT_CALL_COMPLETED);
 
-    e.call.ms = link_now(l) - c->began;
+    e.call.ms = loop_now_exact(l->loop) - c->began;
     e.call.success = success;
     l->last_used_at = e.at;
     if (success)
@@ -45,7 +45,7 @@ static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t l
 {
     struct hub_event e = link_call_event(c, EVENT_CALL_CANCELLED);
 
-    e.call.ms = link_now(c->l) - c->began;
+    e.call.ms = loop_now_exact(c->l->loop) - c->began;
     e.call.why = why;
     e.call.limit_ms = limit_ms;
     c->l->last_used_at = e.at;

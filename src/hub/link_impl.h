@@ -117,7 +117,6 @@ static inline void link_owned(const struct link *l)
 /* link.c */
 void link_ref(struct link *l);
 void link_unref(struct link *l);
-double link_now(const struct link *l); /* ms, as fine as the clock is */
 struct hub_event link_event(const struct link *l, enum hub_event_kind kind);
 void link_emit(const struct link *l, const struct hub_event *e);
 /* "30s", "1.5s", "100ms" is "0.1s". */

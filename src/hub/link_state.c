@@ -73,7 +73,7 @@ void link_connect_failed(struct link *l, const char *phase, const struct pb_erro
 void link_connect_done(struct link *l, size_t tools)
 {
     timer_stop(&l->limit);
-    l->connect_took = link_now(l) - l->connect_began;
+    l->connect_took = loop_now_exact(l->loop) - l->connect_began;
     l->connected_at = loop_wall(l->loop);
     l->error.code = PB_OK;
     link_move(l, &(struct link_status){ .state = LINK_CONNECTED, .tools = tools });
@@ -138,7 +138,7 @@ int link_connect(struct link *l, unsigned retries, struct pb_error *err)
     }
     l->retries = retries;
     l->attempt++;
-    l->connect_began = link_now(l);
+    l->connect_began = loop_now_exact(l->loop);
     link_move(l, &(struct link_status){ .state = LINK_CONNECTING });
     if (link_in(l, LINK_CONNECTING) && !l->shared.client)
         begin(l);

@@ -93,6 +93,13 @@ static void on_out_data(void *ctx, struct span bytes)
         on_out_over(c);
 }
 
+static char *on_out_room(void *ctx, size_t *n)
+{
+    struct child *c = ctx;
+
+    return c->events.out.room && !c->closing && !c->out_over ? c->events.out.room(c->ctx, n) : NULL;
+}
+
 static void on_out_eof(void *ctx) { on_out_over(ctx); }
 
 static void on_out_error(void *ctx, const struct pb_error *err)
@@ -106,9 +113,9 @@ static void on_out_error(void *ctx, const struct pb_error *err)
 
 /* A child that reads no more is not an event of its own: it will exit, or its stdout tells. */
 static const struct stream_events in_events = { 0 };
-static const struct stream_events out_events = { .data = on_out_data,
-                                                 .eof = on_out_eof,
-                                                 .error = on_out_error };
+static const struct stream_events out_events = {
+    .data = on_out_data, .room = on_out_room, .eof = on_out_eof, .error = on_out_error
+};
 static const struct stream_events err_events = { .data = on_err_data,
                                                  .eof = on_err_eof,
                                                  .error = on_err_error };

@@ -54,6 +54,22 @@ struct blob *lines_keep(struct lines *l, struct span line)
     return blob_take_buf(b);
 }
 
+char *lines_room(struct lines *l, size_t *n)
+{
+    size_t left = l->limit - l->held.n;
+
+    if (l->done || l->ended || l->stopped || l->skipping || l->held.n < STREAM_READ_BYTES)
+        return NULL;
+    *n = left < STREAM_READ_MAX ? left : STREAM_READ_MAX;
+    return buf_reserve(&l->held, *n);
+}
+
+/* Was it read to where lines_room() said? */
+static bool is_in_place(const struct lines *l, struct span chunk)
+{
+    return l->held.p && chunk.p == l->held.p + l->held.n;
+}
+
 static void hand_on_oversize(struct lines *l, struct span head, uint64_t total)
 {
     if (l->events->oversize && !l->events->oversize(l->ctx, head, total))
@@ -102,6 +118,8 @@ static size_t finish_line(struct lines *l, struct span chunk)
         skip(l, more);
     else if (l->held.n + more.n >= l->limit)
         begin_skipping(l, more);
+    else if (is_in_place(l, chunk))
+        l->held.n += more.n;
     else
         buf_add_span(&l->held, more);
     if (!nl)
@@ -152,10 +170,33 @@ static void hold(struct lines *l, struct span rest)
         buf_add_span(&l->held, rest);
 }
 
+/* What follows the long line goes out of its buffer, which the line may take along. */
+static void feed_in_place(struct lines *l, struct span chunk)
+{
+    const char *nl = memchr(chunk.p, '\n', chunk.n);
+    AUTO_BUF struct buf after = { 0 };
+
+    if (!nl && l->held.n + chunk.n < l->limit) {
+        l->held.n += chunk.n;
+        return;
+    }
+    if (nl) {
+        buf_add_span(&after, span_from(chunk, (size_t)(nl - chunk.p) + 1));
+        chunk.n -= after.n;
+    }
+    finish_line(l, chunk);
+    if (after.n)
+        lines_feed(l, buf_span(&after));
+}
+
 void lines_feed(struct lines *l, struct span chunk)
 {
     if (l->done || l->ended)
         return;
+    if (chunk.n && !l->stopped && is_in_place(l, chunk)) {
+        feed_in_place(l, chunk);
+        return;
+    }
     if (!l->stopped && chunk.n && (l->held.n || l->skipping))
         chunk = span_from(chunk, finish_line(l, chunk));
     if (!l->stopped)

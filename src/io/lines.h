@@ -28,6 +28,9 @@ void lines_init(struct lines *l, size_t limit, const struct lines_events *events
 /* Also from inside a handler: then it is the last one that runs. */
 void lines_done(struct lines *l);
 void lines_feed(struct lines *l, struct span chunk);
+/* Where the next chunk of a long line is best read to, or NULL: anywhere. What lies there when it
+ * is fed is not copied. Good until the next call. */
+char *lines_room(struct lines *l, size_t *n);
 /* For a handler: its line to keep. A long one that came in several chunks is not copied but takes
  * its buffer along, and the line it was given is then that of the blob. */
 struct blob *lines_keep(struct lines *l, struct span line);

@@ -123,10 +123,9 @@ static void run_deferred(struct pb_loop *l)
 
     l->deferred = l->deferred_spare;
     l->deferred_spare = (struct calls){ 0 };
-    for (size_t i = 0; i < batch.n; i++) {
-        loop_mark(l, "deferred call");
+    loop_mark(l, "deferred calls");
+    for (size_t i = 0; i < batch.n; i++)
         batch.v[i].fn(batch.v[i].ctx);
-    }
     calls_clear(&batch);
     swap_calls(&l->deferred_spare, &batch);
     calls_done(&batch);
@@ -134,11 +133,11 @@ static void run_deferred(struct pb_loop *l)
 
 static void run_frees(struct pb_loop *l)
 {
+    loop_mark(l, "frees");
     /* A free may ask for another one; they end, as each ends an object. */
     for (size_t i = 0; i < l->frees.n; i++) {
         struct call c = l->frees.v[i];
 
-        loop_mark(l, "free");
         c.fn(c.ctx);
     }
     calls_clear(&l->frees);
@@ -254,9 +253,32 @@ bool loop_on_thread(const struct pb_loop *l)
     return pthread_equal(atomic_load(&l->owner), pthread_self());
 }
 
-uint64_t loop_now(const struct pb_loop *l) { return l->clock->now_ms(l->clock); }
+/* Inside a callback time stands still: it is asked for several times for each call that passes, and
+ * each look at the clock costs more than what is done with it. */
+static bool stands_still(const struct pb_loop *l) { return l->mark && !l->clock->manual; }
 
-int64_t loop_wall(const struct pb_loop *l) { return l->clock->wall_ms(l->clock); }
+uint64_t loop_now(const struct pb_loop *l)
+{
+    return stands_still(l) ? l->mark_at / NS_PER_MS : l->clock->now_ms(l->clock);
+}
+
+double loop_now_exact(const struct pb_loop *l)
+{
+    if (l->clock->manual)
+        return (double)l->clock->now_ms(l->clock);
+    return (double)(stands_still(l) ? l->mark_at : uv_hrtime()) / NS_PER_MS;
+}
+
+int64_t loop_wall(struct pb_loop *l)
+{
+    if (!stands_still(l))
+        return l->clock->wall_ms(l->clock);
+    if (l->wall_turn != l->turn) {
+        l->wall = l->clock->wall_ms(l->clock);
+        l->wall_turn = l->turn;
+    }
+    return l->wall;
+}
 
 struct clock *loop_clock(const struct pb_loop *l) { return l->clock; }
 

@@ -34,8 +34,9 @@ MUST_CHECK int loop_start(struct pb_loop *l, struct pb_error *err);
 void loop_shut(struct pb_loop *l);
 bool loop_on_thread(const struct pb_loop *l); /* is the caller the loop's thread? */
 
-uint64_t loop_now(const struct pb_loop *l); /* ms on the loop's clock */
-int64_t loop_wall(const struct pb_loop *l); /* ms since 1970 */
+uint64_t loop_now(const struct pb_loop *l);     /* ms on the loop's clock */
+double loop_now_exact(const struct pb_loop *l); /* the same, with what lies between */
+int64_t loop_wall(struct pb_loop *l);           /* ms since 1970 */
 struct clock *loop_clock(const struct pb_loop *l);
 /* Manual clock only: moves time on and fires due timers in the order of their deadlines, turning
  * the loop between them. */

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+enum { NS_PER_MS = 1000000 };
+
 struct call {
     loop_fn *fn;
     void *ctx;
@@ -42,7 +44,9 @@ struct pb_loop {
     uint64_t turn; /* number of the current or last turn */
     bool in_turn, in_run, wake_ref;
     const char *mark; /* the callback that runs, for the slow report */
-    uint64_t mark_at;
+    uint64_t mark_at; /* ns */
+    int64_t wall;     /* as it was in ... */
+    uint64_t wall_turn;
 
     struct list signals, once, kept, corked;
     char *read_buf; /* one for all streams: an idle connection costs no buffer */
@@ -69,9 +73,9 @@ static inline void loop_mark(struct pb_loop *l, const char *what)
 {
     uint64_t now = uv_hrtime();
 
-    if (l->mark && now - l->mark_at > (uint64_t)LOOP_SLOW_MS * 1000000)
+    if (l->mark && now - l->mark_at > (uint64_t)LOOP_SLOW_MS * NS_PER_MS)
         log_warn("the loop was held up for %llu ms by: %s",
-                 (unsigned long long)((now - l->mark_at) / 1000000), l->mark);
+                 (unsigned long long)((now - l->mark_at) / NS_PER_MS), l->mark);
     l->mark = what;
     l->mark_at = now;
 }

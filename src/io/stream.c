@@ -185,9 +185,13 @@ void stream_received(struct stream *s, const char *p, size_t n, int error)
 static void take(struct stream *s)
 {
     size_t room = s->read_size;
-    char *p = loop_read_buffer(s->loop, room);
+    char *p = s->events.room ? s->events.room(s->ctx, &room) : NULL;
     ssize_t n;
 
+    if (!p) {
+        room = s->read_size;
+        p = loop_read_buffer(s->loop, room);
+    }
     do {
         n = s->socket ? recv(s->fd, p, room, MSG_DONTWAIT) : read(s->fd, p, room);
     } while (n < 0 && errno == EINTR);

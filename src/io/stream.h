@@ -18,6 +18,8 @@ struct stream_events {
     void (*eof)(void *ctx);                               /* no more data; writing may go on */
     void (*error)(void *ctx, const struct pb_error *err); /* reading or writing is over */
     void (*drain)(void *ctx); /* the queue fell below the high mark again */
+    /* Where to read to, and how much at most; NULL: into the loop's own buffer. */
+    char *(*room)(void *ctx, size_t *n);
 };
 
 /* Takes the descriptor: it is closed with the stream unless `keep_fd`. Works for every kind that

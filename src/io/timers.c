@@ -113,8 +113,10 @@ bool timer_running(const struct timer *t) { return t->slot != 0; }
 
 void timers_fire(struct pb_loop *l)
 {
-    uint64_t now = loop_now(l), last = l->timer_seq;
+    uint64_t now, last = l->timer_seq;
 
+    loop_mark(l, "timer");
+    now = loop_now(l);
     /* Those started by a callback wait for the next turn, or 0 ms again and again would keep all
      * others out. */
     while (l->heap_n && l->heap[0]->due <= now && l->heap[0]->seq <= last) {

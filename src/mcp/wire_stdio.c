@@ -98,6 +98,13 @@ static void on_data(void *ctx, struct span bytes)
     lines_feed(&s->lines, bytes);
 }
 
+static char *on_room(void *ctx, size_t *n)
+{
+    struct stdio_wire *s = ctx;
+
+    return s->leaving ? NULL : lines_room(&s->lines, n);
+}
+
 static void on_err_line(void *ctx, struct span line)
 {
     struct stdio_wire *s = ctx;
@@ -244,7 +251,7 @@ int wire_stdio_open(struct wire **out, struct pb_loop *l, const struct pb_client
                     const struct wire_events *events, void *ctx, struct pb_error *err)
 {
     static const struct child_events child_events = {
-        .out = { .data = on_data },
+        .out = { .data = on_data, .room = on_room },
         .err_line = on_err_line,
         .exited = on_exited,
     };

@@ -20,6 +20,30 @@ TEST(spans_compare_by_their_bytes)
     CHECK_INT(span_cmp(none, SPAN("")), 0);
 }
 
+TEST(what_a_span_has_is_found_wherever_it_is)
+{
+    char text[80];
+    struct span none = { 0 };
+
+    CHECK(span_has(none, SPAN("")));
+    CHECK(span_has(SPAN("abc"), SPAN("")));
+    CHECK(!span_has(none, SPAN("a")));
+    CHECK(!span_has(SPAN("ab"), SPAN("abc")));
+    for (size_t size = 1; size <= sizeof text; size++)
+        for (size_t n = 1; n <= 20 && n <= size; n++)
+            for (size_t at = 0; at + n <= size; at++) {
+                struct span what = span_make("axxxxxxxxxxxxxxxxxxb" + (n == 1 ? 0 : 20 - n), n);
+
+                memset(text, 'x', sizeof text);
+                CHECK(what.p[0] == 'x' || !span_has(span_make(text, size), what));
+                memcpy(text + at, what.p, n);
+                CHECK(span_has(span_make(text, size), what));
+                text[at + n - 1] ^= 1;
+                CHECK(!span_has(span_make(text, size), what));
+            }
+    CHECK(span_has(SPAN("\"resourc\"resource\" and more than sixteen"), SPAN("\"resource\"")));
+}
+
 TEST(spans_are_cut)
 {
     struct span none = { 0 };

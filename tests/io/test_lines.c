@@ -224,6 +224,53 @@ TEST(a_long_line_in_pieces_is_kept_without_a_copy)
     }
 }
 
+/* Feeds like a stream that asks where to read to. */
+static void feed_in_place(struct lines *l, struct span text, size_t step)
+{
+    for (size_t at = 0, n; at < text.n; at += n) {
+        size_t room;
+        char *p = lines_room(l, &room);
+
+        n = text.n - at < step ? text.n - at : step;
+        if (p && n > room)
+            n = room;
+        if (p)
+            memcpy(p, text.p + at, n);
+        lines_feed(l, span_make(p ? p : text.p + at, n));
+        while (lines_stopped(l) && !l->done)
+            lines_resume(l);
+    }
+}
+
+TEST(a_long_line_that_is_read_to_where_it_belongs_is_the_same)
+{
+    static const size_t sizes[] = { 10,     65535,  65536,   65537,  200000,
+                                    999998, 999999, 1000000, 1500000 };
+    static const size_t steps[] = { 1000, 65536, 70000, 1048576 };
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        for (size_t k = 0; k < ARRAY_LEN(steps); k++)
+            for (int stop_at = 0; stop_at < 4; stop_at++) {
+                AUTO_BUF struct buf text = { 0 };
+                struct log want, got;
+
+                for (int line = 0; line < 2; line++) {
+                    for (size_t n = 0; n < sizes[i]; n++)
+                        buf_byte(&text, (char)('a' + n % 26));
+                    buf_str(&text, "\nshort\n");
+                }
+                log_init(&want, 1000000);
+                log_init(&got, 1000000);
+                want.stop_at = got.stop_at = stop_at;
+                feed(&want, buf_span(&text), steps[k]);
+                feed_in_place(&got.lines, buf_span(&text), steps[k]);
+                CHECK_INT(got.calls, 4);
+                CHECK(span_eq(buf_span(&got.text), buf_span(&want.text)));
+                log_done(&want);
+                log_done(&got);
+            }
+}
+
 TEST(a_complete_line_in_a_chunk_is_not_copied)
 {
     struct log g;
