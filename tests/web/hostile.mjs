@@ -20,6 +20,8 @@ async function harmless(page) {
     }
     const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(document.body.innerText);
     if (hidden) bad.push(`U+${hidden[0].charCodeAt(0).toString(16)} in the text`);
+    const drawer = document.querySelector('dialog[open]')?.getBoundingClientRect();
+    if (drawer && (drawer.left < 0 || drawer.right > innerWidth)) bad.push('the drawer is cut off');
     const over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     if (over > 0) bad.push(`${over} px too wide`);
     return bad;
@@ -52,7 +54,7 @@ for (const width of [1280, 360]) {
     await harmless(page);
 
     await go(page, 'servers/evil/logs');
-    await page.getByRole('dialog').getByText(/⟨U\+001B⟩\[31mred/).first().waitFor();
+    await page.getByRole('dialog').getByText(IMG).first().waitFor();
     await harmless(page);
     await page.getByRole('dialog').getByRole('listitem').last().getByRole('button').click();
     await harmless(page);

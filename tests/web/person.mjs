@@ -1,5 +1,5 @@
 // What a person does in the console from the first server on.
-import { assert, end, everything, example, go, stateOf, story } from './lib.mjs';
+import { assert, end, everything, example, go, REFUSED, stateOf, story } from './lib.mjs';
 
 const servers = (page) => page.getByRole('list', { name: 'Servers' });
 const row = (page, name) => servers(page).getByRole('listitem').filter({ hasText: name }).first();
@@ -49,6 +49,52 @@ story('a pasted command is understood, tested, saved, and connects', {}, async (
   await page.getByRole('heading', { name: 'Everything' }).waitFor();
   assert.equal(await page.getByLabel('Display name').inputValue(), 'Everything', 'opened with what was saved');
   assert.ok((await page.getByLabel('Command line').inputValue()).includes(command));
+});
+
+story('echo is called from its form, and answers', { servers: { every: everything() } }, async (page, h) => {
+  await stateOf(h, 'every', 'connected');
+  await page.getByRole('link', { name: 'Tools', exact: true }).click();
+  await page.getByRole('searchbox', { name: 'Search tools' }).fill('echo');
+  await page.getByRole('link', { name: /^echo/ }).click();
+  const form = page.getByRole('form', { name: 'Call echo' });
+  await form.getByRole('button', { name: 'Call', exact: true }).click();
+  await form.getByText('This is required.').waitFor();
+  await form.getByRole('textbox', { name: /message/ }).fill('hello <b>there</b>');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Echo: hello <b>there</b>', { exact: true }).waitFor();
+
+  await page.getByRole('link', { name: /^Calls/ }).click();
+  const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').first();
+  await call.getByText('asked by console').waitFor();
+  await call.getByText('done').waitFor();
+  await page.getByRole('img', { name: /1 call in the last minute/ }).waitFor();
+});
+
+// S0-133
+story('a long call shows its progress wherever one is, and is cancelled', { servers: { every: everything() }, allow: [REFUSED] }, async (page, h) => {
+  await stateOf(h, 'every', 'connected');
+  await go(page, 'tools/every/trigger-long-running-operation');
+  const form = page.getByRole('form', { name: 'Call trigger-long-running-operation' });
+  await form.getByRole('spinbutton', { name: /duration/ }).fill('300');
+  await form.getByRole('spinbutton', { name: /steps/ }).fill('1000');
+  assert.equal(await page.getByRole('region', { name: 'Running calls' }).count(), 0);
+  await form.getByRole('button', { name: 'Call', exact: true }).click();
+
+  const panel = page.getByRole('region', { name: 'Running calls' });
+  await panel.getByRole('img', { name: 'running' }).waitFor();
+  await panel.getByText('trigger-long-running-operation').waitFor();
+  await panel.getByText(/^on every • \d+s$/).waitFor();
+  await panel.getByRole('progressbar').waitFor();
+  await go(page, 'calls');
+  const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').first();
+  await call.getByRole('progressbar').waitFor();
+  const { calls } = await h.ask('/api/calls');
+  assert.equal(calls.length, 1);
+  await panel.getByRole('button', { name: 'Cancel trigger-long-running-operation' }).click();
+  await call.getByText('cancelled by a person or the client').waitFor();
+  await panel.waitFor({ state: 'detached' });
+  assert.deepEqual((await h.ask('/api/calls')).calls, []);
+  assert.equal((await h.ask('/api/calls')).recent[0].id, calls[0].id, 'it was that one');
 });
 
 // S0-131, S1-86, S1-125, S1-126
