@@ -5,7 +5,7 @@
 #include "mcp/mcp.h"
 #include "tap.h"
 
-enum { FAKE_SENT_MAX = 4096 };
+enum { FAKE_SENT_MAX = MCP_INFLIGHT_MAX + 16 };
 
 struct fake_sent {
     char *text;
