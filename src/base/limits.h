@@ -204,6 +204,8 @@ enum {
     REST_REQUESTS_MAX = 1024,        /* under way at a time; streams are counted apart */
     REST_PARAMS_MAX = 12,            /* of one route */
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */
+    REST_MATCHES_MAX = 50,           /* names of tools that a filter lets through, in one answer */
+    REST_TRIALS_MAX = 4,             /* servers that are tried at once before they are saved */
     REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
     REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */

@@ -77,6 +77,7 @@ struct rest *rest_new(const struct rest_options *o)
     s->metrics = rest_metrics_new();
     s->recent = rest_recent_new();
     list_init(&s->jobs);
+    list_init(&s->trials);
     if (s->hub) {
         hub_each(s->hub, view_link, s);
         s->news = hub_listen(s->hub, &listener);
@@ -84,7 +85,11 @@ struct rest *rest_new(const struct rest_options *o)
     return s;
 }
 
-void rest_drain(struct rest *s) { rest_events_end(s->events); }
+void rest_drain(struct rest *s)
+{
+    rest_events_end(s->events);
+    rest_trials_end(s);
+}
 
 void rest_free(struct rest *s)
 {
@@ -93,6 +98,7 @@ void rest_free(struct rest *s)
     if (s->news)
         hub_unlisten(s->news);
     rest_jobs_leave(s);
+    rest_trials_leave(s);
     rest_events_free(s->events);
     rest_metrics_free(s->metrics);
     rest_recent_free(s->recent);

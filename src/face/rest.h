@@ -21,7 +21,7 @@ bool rest_owns(struct span path);
 bool rest_is_public(struct span path);
 /* Answers r, now or later. `v` is what the guard said: a refusal is told in our own shape. */
 void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v);
-/* Ends the streams of events: they would never end by themselves. */
+/* Ends the streams of events, which would never end by themselves, and trials of servers. */
 void rest_drain(struct rest *s);
 /* {"error":…} for what the HTTP server refuses by itself. */
 void rest_write_refusal(struct buf *out, int status, const char *why);

@@ -181,8 +181,9 @@ static void put_pairs(struct json_out *o, struct span key, struct json v, const 
     json_put_raw_key(o, key, buf_span(&text));
 }
 
-static void put_back(struct buf *out, struct json entry, const struct spec *old)
+int rest_unmask(struct buf *out, struct json entry, const struct spec *old, struct pb_error *err)
 {
+    static const char *const none[] = { NULL };
     AUTO_ARENA struct arena a = { 0 };
     struct json_out o = json_out(out);
 
@@ -191,13 +192,18 @@ static void put_back(struct buf *out, struct json entry, const struct spec *old)
         struct span key = json_key_str(member, &a);
 
         if (span_is(key, "env") && json_is(member, JSON_OBJECT))
-            put_pairs(&o, key, member, old->env, '=');
+            put_pairs(&o, key, member, old ? old->env : none, '=');
         else if (span_is(key, "headers") && json_is(member, JSON_OBJECT))
-            put_pairs(&o, key, member, old->headers, ':');
+            put_pairs(&o, key, member, old ? old->headers : none, ':');
         else
             json_put_raw_key(&o, key, json_text(member));
     }
     json_end(&o);
+    if (memmem(out->p, out->n, masked, strlen(masked)))
+        return fail(err, PB_E_INVALID,
+                    "'***' stands for a value that is not shown, and it is not known which; only "
+                    "in env and headers can it be kept");
+    return 0;
 }
 
 /* Whoever edits what GET showed sends "***" back for what it did not: that stays as it is. */
@@ -218,12 +224,8 @@ static int configure_server(struct rest_job *j, struct pb_error *err)
     old = map_get(&config->specs, span_of(j->name));
     if (!old)
         return fault_fail(err, FAULT_NO_SERVER, "%s defines no server of this name", j->path);
-    put_back(&entry, json_root(&doc), old);
-    if (memmem(entry.p, entry.n, masked, strlen(masked)))
-        return fail(err, PB_E_INVALID,
-                    "'***' stands for a value that is not shown, and it is not known which; only "
-                    "in env and headers can it be kept");
-    return config_save_server(j->path, j->name, buf_span(&entry), err);
+    rc = rest_unmask(&entry, json_root(&doc), old, err);
+    return rc < 0 ? rc : config_save_server(j->path, j->name, buf_span(&entry), err);
 }
 
 /* ---- answers ---- */

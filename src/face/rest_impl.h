@@ -17,8 +17,9 @@ struct rest {
     struct rest_events *events;
     struct rest_metrics *metrics;
     struct rest_recent *recent;
-    struct list jobs; /* changes of the config that are under way */
-    size_t under_way; /* requests, but for streams */
+    struct list jobs;   /* changes of the config that are under way */
+    struct list trials; /* servers that are being tried */
+    size_t under_way;   /* requests, but for streams */
 };
 
 /* ---- one request ---- */
@@ -114,6 +115,16 @@ struct rest_job *rest_job_reading(struct rest_call *c);
 void rest_job_start(struct rest_job *j);
 void rest_jobs_leave(struct rest *s);
 
+/* The entry with its masked values put back as `old` (may be NULL) has them: rest_config.c.
+ * -PB_E_INVALID when there is one that it does not have. */
+MUST_CHECK int rest_unmask(struct buf *out, struct json entry, const struct spec *old,
+                           struct pb_error *err);
+
+/* ---- trying servers: rest_trial.c ---- */
+
+void rest_trials_end(struct rest *s);
+void rest_trials_leave(struct rest *s);
+
 /* ---- events: rest_events.c ---- */
 
 struct rest_events *rest_events_new(struct rest *s);
@@ -149,11 +160,11 @@ rest_run_fn rest_mcp_tools, rest_mcp_tools_call, rest_mcp_resources, rest_mcp_re
 rest_run_fn rest_mcp_prompts, rest_mcp_prompts_get;
 rest_run_fn rest_servers, rest_server, rest_server_logs, rest_server_connect;
 rest_run_fn rest_server_disconnect, rest_server_reconnect, rest_server_restart, rest_server_cancel;
-rest_run_fn rest_reconnect_failed;
+rest_run_fn rest_reconnect_failed, rest_servers_parse, rest_servers_test;
 rest_run_fn rest_servers_add, rest_server_configure, rest_server_remove, rest_server_enable;
 rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
 rest_run_fn rest_tools, rest_resources, rest_prompts;
-rest_run_fn rest_modes, rest_mode_save, rest_mode_remove;
+rest_run_fn rest_modes, rest_modes_match, rest_mode_save, rest_mode_remove;
 rest_run_fn rest_settings, rest_settings_change;
 rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
 rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;

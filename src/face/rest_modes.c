@@ -12,6 +12,52 @@ void rest_modes(struct rest_call *c)
     rest_reply(c->r, 200, &body);
 }
 
+/* False: it takes too long. Some patterns do, on some names, and nobody else is served meanwhile.
+ */
+static bool put_match(struct json_out *o, const struct catalog *c, const struct filter *f)
+{
+    struct scope scope = { .filter = f };
+    const struct entry *const *all;
+    size_t n = catalog_all(c, LIST_TOOLS, &all), total = 0, matching = 0;
+    uint64_t began = clock_real()->now_ms(clock_real());
+
+    json_begin_object(o, NULL);
+    json_begin_array(o, "names");
+    for (size_t i = 0; i < n; i++) {
+        if (clock_real()->now_ms(clock_real()) - began > LOOP_SLOW_MS)
+            return false;
+        if (!all[i]->server || !all[i]->enabled)
+            continue;
+        total++;
+        if (scope_shows(c, &scope, all[i]) && matching++ < REST_MATCHES_MAX)
+            json_put_span(o, NULL, all[i]->id);
+    }
+    json_end(o);
+    json_put_uint(o, "tools", matching);
+    json_put_uint(o, "total", total);
+    json_end(o);
+    return true;
+}
+
+void rest_modes_match(struct rest_call *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO(filter) struct filter *f = NULL;
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+    struct pb_error err;
+
+    if (json_parse(&doc, json_text(rest_value(c, "filter")->json), NULL, &err) < 0 ||
+        filter_parse(&f, json_root(&doc), &err) < 0) {
+        rest_fail(c->r, &(struct rest_failure){ 400, "invalid_request", .message = err.msg });
+        return;
+    }
+    if (put_match(&o, hub_catalog(c->hub), f))
+        rest_reply(c->r, 200, &body);
+    else
+        rest_refuse(c->r, "the filter takes too long; a simpler pattern would be quicker");
+}
+
 static int save_mode(struct rest_job *j, struct pb_error *err)
 {
     return config_save_mode(j->path, j->name, buf_span(&j->text), err);

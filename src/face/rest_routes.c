@@ -64,6 +64,23 @@ static const struct rest_param add_params[] = {
     END,
 };
 
+static const struct rest_param parse_params[] = {
+    { "text", REST_BODY, REST_STRING, true, "a command line, a package, a URL, or JSON of any client" },
+    END,
+};
+
+static const struct rest_param trial_params[] = {
+    { "name",    REST_BODY, REST_STRING, false, "of the server that is being changed: its masked values are known" },
+    { "entry",   REST_BODY, REST_OBJECT, true,  "as it would stand in config.json" },
+    { "secrets", REST_BODY, REST_OBJECT, false, "keys by variable or header; they are not kept" },
+    END,
+};
+
+static const struct rest_param match_params[] = {
+    { "filter", REST_BODY, REST_ANY, true, "as in a mode" },
+    END,
+};
+
 static const struct rest_param tool_params[] = {
     NAME_PARAM,
     { "tool",    REST_PATH, REST_STRING, true, "the tool's own name" },
@@ -197,6 +214,9 @@ const struct rest_route rest_routes[] = {
       "Call a tool, and wait for its result" },
     { "GET", "/api/modes", rest_modes, NULL, HUB, 0, 200, "{\"modes\":[" MODE_EXAMPLE "]}", NULL,
       "Modes: named choices of tools" },
+    { "POST", "/api/modes/match", rest_modes_match, match_params, HUB, 0, 200,
+      "{\"tools\":1,\"total\":12,\"names\":[\"git/log\"]}", NULL,
+      "How many tools a filter lets through, of how many, and the first of them" },
     { "DELETE", "/api/modes/{id}", rest_mode_remove, by_mode, HUB, REST_404 | REST_409, 200, "{\"status\":\"ok\",\"id\":\"read\"}", NULL,
       "Remove a mode from config.json" },
     { "PUT", "/api/modes/{id}", rest_mode_save, mode_params, HUB, REST_409, 200, MODE_EXAMPLE, NULL,
@@ -215,6 +235,12 @@ const struct rest_route rest_routes[] = {
       "All servers, with more about each" },
     { "POST", "/api/servers", rest_servers_add, add_params, HUB, REST_409, 201, SERVER_EXAMPLE, NULL,
       "Add a server to config.json" },
+    { "POST", "/api/servers/parse", rest_servers_parse, parse_params, HUB, 0, 200,
+      "{\"servers\":[{\"name\":\"github-mcp-server\",\"display_name\":\"GitHub MCP Server\",\"transport\":\"stdio\",\"target\":\"npx -y @github/mcp-server\",\"auth\":\"none\",\"exists\":false,\"entry\":{\"command\":\"npx\",\"args\":[\"-y\",\"@github/mcp-server\"]}}]}", NULL,
+      "What servers a text describes; nothing is kept" },
+    { "POST", "/api/servers/test", rest_servers_test, trial_params, HUB, REST_503, 200,
+      "{\"ok\":true,\"took_ms\":412,\"protocol\":\"2025-11-25\",\"server_info\":{\"name\":\"git\"},\"tools\":[\"log\",\"diff\"]}", NULL,
+      "Start a server, see what it offers, and stop it again; nothing is kept" },
     { "DELETE", "/api/servers/{name}", rest_server_remove, by_name, HUB, REST_404 | REST_409, 200, NAMED_EXAMPLE, NULL,
       "Remove a server: from config.json, or from the hub if it came by connect" },
     { "GET", "/api/servers/{name}", rest_server, by_name, HUB, REST_404, 200, SERVER_EXAMPLE, NULL,

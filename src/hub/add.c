@@ -25,6 +25,14 @@ static size_t count(const char *const *list)
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+/* "\\" at the end of a line: the line goes on. How many bytes that takes; 0: it is none. */
+static size_t continuation(const char *p)
+{
+    if (p[0] != '\\')
+        return 0;
+    return p[1] == '\n' ? 2 : p[1] == '\r' && p[2] == '\n' ? 3 : 0;
+}
+
 static bool has_space(const char *s) { return s[strcspn(s, " \t\r\n")] != '\0'; }
 
 /* A command that is a path cannot be taken for a name. */
@@ -43,6 +51,8 @@ static const char *next_word(struct buf *out, const char *p)
     for (; *p && (quote || !is_space(*p)); p++) {
         if (quote ? *p == quote : (*p == '"' || *p == '\'')) {
             quote = (char)(quote ? 0 : *p);
+        } else if (quote != '\'' && continuation(p)) {
+            p += continuation(p) - 1;
         } else if (*p == '\\' && quote != '\'' && p[1]) {
             buf_byte(out, *++p);
         } else {
@@ -52,7 +62,7 @@ static const char *next_word(struct buf *out, const char *p)
     return quote ? NULL : p;
 }
 
-static int split(struct arena *a, const char *text, const char *const **out, struct pb_error *err)
+int add_split(struct arena *a, const char *text, const char *const **out, struct pb_error *err)
 {
     const char **words = arena_alloc(a, (SPEC_WORDS_MAX + 1) * sizeof *words);
     const char *p = text;
@@ -60,8 +70,8 @@ static int split(struct arena *a, const char *text, const char *const **out, str
     for (size_t n = 0;; n++) {
         AUTO_BUF struct buf word = { 0 };
 
-        while (is_space(*p))
-            p++;
+        while (is_space(*p) || continuation(p))
+            p += is_space(*p) ? 1 : continuation(p);
         if (!*p)
             break;
         if (n == SPEC_WORDS_MAX)
@@ -126,7 +136,7 @@ static int refuse_word(const char *word, struct pb_error *err)
 static int read_one(struct reading *d, const char *text, struct pb_error *err)
 {
     const char *const *words;
-    int rc = split(&d->arena, text, &words, err);
+    int rc = add_split(&d->arena, text, &words, err);
 
     if (rc < 0)
         return rc;
@@ -284,7 +294,7 @@ static int unfold(struct reading *d, struct pb_error *err)
 {
     if (d->target[1] || !has_space(d->target[0]) || access(d->target[0], F_OK) == 0)
         return 0;
-    return split(&d->arena, d->target[0], &d->target, err);
+    return add_split(&d->arena, d->target[0], &d->target, err);
 }
 
 static int make_command(struct spec **out, struct reading *d, const struct add_request *r,

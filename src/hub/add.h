@@ -29,6 +29,19 @@ MUST_CHECK int add_parse(struct spec **out, const struct add_request *r, struct 
 /* S1's parse_mcp_url: only the one-text forms. */
 MUST_CHECK int add_parse_text(struct spec **out, const char *text, struct pb_error *err);
 
+/* A whole line as a shell takes it: that of a server, or one of `patchbay add`, `claude mcp add`
+ * and the like, with or without these first words; "NAME=value" in front are variables. `name` (may
+ * be NULL) goes before the one in the line. */
+MUST_CHECK int add_parse_line(struct spec **out, const char *text, const char *name,
+                              struct pb_error *err);
+
+/* Whatever people paste: such a line, or JSON as any client has it: {"mcpServers":{…}}, "servers",
+ * "mcp", "context_servers", "mcps", an entry alone, or "name":{…} without braces around it; with
+ * comments and last commas as editors allow them. Variables stay as they are written. The specs
+ * know which login they want and by which variables. Free *out with config_free(). */
+struct config;
+MUST_CHECK int add_paste(struct config **out, const char *text, struct pb_error *err);
+
 /* For reading a command line: do the words so far (n, at least one) begin the server's command, so
  * that `rest` (NULL-ended) is the command's and none of our options? `named`: --name was given. */
 bool add_begins_command(const char *const *words, size_t n, bool named, const char *const *rest);

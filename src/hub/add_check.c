@@ -50,12 +50,12 @@ int add_check_url(const char *url, struct pb_error *err)
     return 0;
 }
 
-static bool env_name_ok(const char *pair, size_t n)
+bool add_is_env_name(struct span name)
 {
-    if (!n || (*pair >= '0' && *pair <= '9'))
+    if (!name.n || (*name.p >= '0' && *name.p <= '9'))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        char c = pair[i];
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
 
         if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
               c == '_'))
@@ -72,7 +72,7 @@ int add_check_env(const char *const *env, struct pb_error *err)
         /* What is not K=V may be a value that lost its name: do not show it. */
         if (!(*env)[n])
             return fail(err, PB_E_INVALID, "-e takes NAME=value, and a word has no '='");
-        if (!env_name_ok(*env, n))
+        if (!add_is_env_name(span_make(*env, n)))
             return fail(err, PB_E_INVALID,
                         "-e takes NAME=value, and a name has only letters, digits and '_'");
     }

@@ -212,25 +212,64 @@ static void note(struct variables *v, struct span name)
     };
 }
 
+static size_t count(const char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* Of the command's own, and those that docker is told to hand on. */
+static void note_all(struct variables *v, const char *const *words, const char *const *env)
+{
+    v->list = arena_alloc(v->arena, (count(words) + count(env) + 1) * sizeof *v->list);
+    for (size_t i = 0; env && env[i]; i++)
+        note(v, cut_at(span_of(env[i]), "=", 0));
+    for (size_t i = 0; words && words[i] && words[i + 1]; i++)
+        if (strcmp(words[i], "-e") == 0 || strcmp(words[i], "--env") == 0)
+            note(v, cut_at(span_of(words[i + 1]), "=", 0));
+}
+
 enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
                                const char *const *headers)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct variables v = { .arena = &arena };
-    size_t n = 1;
 
-    for (size_t i = 0; words && words[i]; i++)
-        n++;
-    for (size_t i = 0; env && env[i]; i++)
-        n++;
-    v.list = arena_alloc(&arena, n * sizeof *v.list);
-    for (size_t i = 0; env && env[i]; i++)
-        note(&v, cut_at(span_of(env[i]), "=", 0));
-    for (size_t i = 0; words && words[i] && words[i + 1]; i++)
-        if (strcmp(words[i], "-e") == 0 || strcmp(words[i], "--env") == 0)
-            note(&v, cut_at(span_of(words[i + 1]), "=", 0));
+    note_all(&v, words, env);
     for (; headers && *headers; headers++)
         if (names_secret(cut_at(span_of(*headers), ":", 0)))
             return SPEC_AUTH_API_KEY;
     return spec_detect_auth(v.list, v.n);
+}
+
+static bool has_name(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (strcmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+const char *const *add_secret_names(struct arena *a, const char *const *words,
+                                    const char *const *env, const char *const *headers)
+{
+    struct variables v = { .arena = a };
+    const char **names;
+    size_t n = 0;
+
+    note_all(&v, words, env);
+    names = arena_alloc(a, (v.n + count(headers) + 1) * sizeof *names);
+    for (size_t i = 0; i < v.n; i++)
+        if (v.list[i].is_secret && !has_name(names, v.list[i].name))
+            names[n++] = v.list[i].name;
+    for (; headers && *headers; headers++) {
+        struct span name = cut_at(span_of(*headers), ":", 0);
+
+        if (names_secret(name))
+            names[n++] = arena_dup(a, name);
+    }
+    return names;
 }

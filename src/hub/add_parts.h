@@ -9,6 +9,10 @@ struct add_package {
     const char *hint; /* the program that runs it */
 };
 
+/* The words of a line, as a shell would read it without its variables; NULL-ended, in the arena. */
+MUST_CHECK int add_split(struct arena *a, const char *text, const char *const **out,
+                         struct pb_error *err);
+
 const char *add_base_name(const char *path);
 bool add_has_scheme(const char *word);
 bool add_is_url(const char *word); /* http: or https: */
@@ -31,6 +35,12 @@ void add_name_url(struct buf *out, const char *url);
 /* Which kind of login variables and headers mean. `words`: the command, for docker's own -e. */
 enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
                                const char *const *headers);
+/* The names of those that hold a secret; NULL-ended, in the arena. */
+const char *const *add_secret_names(struct arena *a, const char *const *words,
+                                    const char *const *env, const char *const *headers);
+
+/* Letters, digits and '_', and no digit first. */
+bool add_is_env_name(struct span name);
 
 /* What --transport says, or what goes without saying. `url`: the target is one. */
 MUST_CHECK int add_check_transport(const char *transport, bool url, const char *target,

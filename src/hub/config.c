@@ -325,6 +325,8 @@ static int fail_syntax(const char *path, struct span text, struct pb_error *err)
 
     if (!err)
         return -PB_E_INVALID;
+    if (!path)
+        return -(int)err->code;
     show_tail(shown, path);
     json_position(text, comment, &line, &column);
     snprintf(place, sizeof place, "line %u, column %u: ", line, column);
@@ -343,7 +345,8 @@ int config_parse(struct config *c, const char *path, struct span text,
     int rc = 0;
 
     if (text.n > CONFIG_BYTES_MAX)
-        return fail(err, PB_E_LIMIT, "%s: larger than %d bytes", path, CONFIG_BYTES_MAX);
+        return fail(err, PB_E_LIMIT, "%s: larger than %d bytes", path ? path : "the config",
+                    CONFIG_BYTES_MAX);
     if (json_parse(&doc, text, &opts, err) < 0)
         return fail_syntax(path, text, err);
     if (!json_is(json_root(&doc), JSON_OBJECT))
@@ -356,7 +359,7 @@ int config_parse(struct config *c, const char *path, struct span text,
             break;
     }
     map_done(&rd.names);
-    if (rc == 0)
+    if (rc == 0 && path)
         add_file(c, path)->shapes = rd.shapes;
     return rc;
 }

@@ -52,7 +52,8 @@ MUST_CHECK int config_load(struct config **out, const struct config_request *r,
 void config_free(struct config *c);
 AUTO_DEFINE(config, config_free)
 
-/* One file's text; `path` is for messages. Adds to c; entries there already are replaced. */
+/* One file's text; `path` is for messages, NULL: it is in no file. Adds to c; entries there already
+ * are replaced. */
 MUST_CHECK int config_parse(struct config *c, const char *path, struct span text,
                             const struct config_request *r, struct pb_error *err);
 struct config *config_new(void);

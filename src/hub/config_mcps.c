@@ -104,8 +104,11 @@ int read_source(struct config_entry *e, struct json v, const char *key)
     };
     struct spec *s = e->spec;
     unsigned type = 0;
-    int rc = read_type(e, v, key, types, &type);
+    int rc;
 
+    if (json_is(v, JSON_STRING) && !e->mcps)
+        return 0; /* "custom", as Zed has it */
+    rc = read_type(e, v, key, types, &type);
     if (rc == 0)
         rc = member(e, v, key, names[type], &s->source_name);
     if (rc == 0 && type == SPEC_SOURCE_OFFICIAL)

@@ -11,19 +11,6 @@ struct key {
 
 /* ---- How to reach it ----------------------------------------------------------------------- */
 
-static int read_command(struct config_entry *e, struct json v, const char *key)
-{
-    e->command = v;
-    if (!json_is(v, JSON_ARRAY) || e->strict) {
-        int rc = value_expanded(e, v, key, &e->spec->command);
-
-        if (rc == 0 && !*e->spec->command)
-            rc = entry_fail(e, v, key, "empty; expected the program to run");
-        return rc;
-    }
-    return 0; /* with args, by join_command() */
-}
-
 static int read_args(struct config_entry *e, struct json v, const char *key)
 {
     return value_words(e, v, key, true, &e->spec->args);
@@ -32,6 +19,34 @@ static int read_args(struct config_entry *e, struct json v, const char *key)
 static int read_env(struct config_entry *e, struct json v, const char *key)
 {
     return value_pairs(e, v, key, "=", &e->spec->env);
+}
+
+/* Zed has {"path":…,"args":…,"env":…} there. */
+static int read_command_object(struct config_entry *e, struct json v)
+{
+    struct json path = json_get(v, "path"), args = json_get(v, "args"), env = json_get(v, "env");
+    int rc = value_expanded(e, path, "command.path", &e->spec->command);
+
+    if (rc == 0 && !json_is(args, JSON_NONE))
+        rc = read_args(e, args, "command.args");
+    if (rc == 0 && json_is(env, JSON_OBJECT))
+        rc = read_env(e, env, "command.env");
+    return rc;
+}
+
+static int read_command(struct config_entry *e, struct json v, const char *key)
+{
+    e->command = v;
+    if (json_is(v, JSON_OBJECT) && !e->strict)
+        return read_command_object(e, v);
+    if (!json_is(v, JSON_ARRAY) || e->strict) {
+        int rc = value_expanded(e, v, key, &e->spec->command);
+
+        if (rc == 0 && !*e->spec->command)
+            rc = entry_fail(e, v, key, "empty; expected the program to run");
+        return rc;
+    }
+    return 0; /* with args, by join_command() */
 }
 
 static int read_headers(struct config_entry *e, struct json v, const char *key)
@@ -211,6 +226,15 @@ static int read_auth_type(struct config_entry *e, struct json v, const char *key
     return rc;
 }
 
+/* Elsewhere it is an object about OAuth, or a word that we do not know. */
+static int read_auth(struct config_entry *e, struct json v, const char *key)
+{
+    for (int a = SPEC_AUTH_NONE; a <= SPEC_AUTH_OAUTH; a++)
+        if (json_str_is(v, spec_auth_name((enum spec_auth)a)))
+            return read_auth_type(e, v, key);
+    return 0;
+}
+
 static int read_keyfile(struct config_entry *e, struct json v, const char *key)
 {
     return value_string(e, v, key, &e->spec->keyfile_path);
@@ -237,6 +261,7 @@ static int read_nothing(struct config_entry *e, struct json v, const char *key)
 static const struct key keys[] = {
     { "alwaysAllow", read_nothing },
     { "args", read_args },
+    { "auth", read_auth },
     { "auth_type", read_auth_type },
     { "autoApprove", read_nothing },
     { "auto_reconnect", read_auto_reconnect },
@@ -255,6 +280,7 @@ static const struct key keys[] = {
     { "env", read_env },
     { "env_var_name", read_env_var_name },
     { "env_vars", read_env_vars },
+    { "environment", read_env },
     { "era", read_era },
     { "gallery", read_nothing },
     { "headers", read_headers },

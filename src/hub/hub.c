@@ -37,6 +37,17 @@ struct link *hub_link(const struct hub *h, const char *name)
 
 struct pb_loop *hub_loop(const struct hub *h) { return h->loop; }
 
+void hub_link_options(const struct hub *h, struct link_options *out)
+{
+    *out = (struct link_options){
+        .hub = h->id,
+        .loop = h->loop,
+        .connect_ms = h->opts.connect_ms,
+        .call_ms = h->opts.call_ms,
+        .marker = h->opts.marker,
+    };
+}
+
 struct catalog *hub_catalog(const struct hub *h) { return h->catalog; }
 
 void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key)

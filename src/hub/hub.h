@@ -119,6 +119,9 @@ void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, 
 void hub_roots_changed(struct hub *h);
 
 struct pb_loop *hub_loop(const struct hub *h);
+/* How the hub connects to servers, for links that are not its own: without an opener and without
+ * anybody who is told. Borrowed. */
+void hub_link_options(const struct hub *h, struct link_options *out);
 /* Puts an array of the hubs that can be reached: this one, and those behind it. Of one server: only
  * those behind that. See circle.h. */
 void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key);

@@ -164,6 +164,42 @@ void spec_slug(struct buf *out, struct span text)
         buf_str(out, "server");
 }
 
+/* Words that are not written with one capital in front. */
+static const char *const spellings[] = {
+    "AI",     "API",     "AWS",   "CLI",    "CSV",     "DB",      "DuckDB", "GCP", "GitHub",
+    "GitLab", "GraphQL", "HTTP",  "ID",     "IDE",     "IO",      "JSON",   "K8s", "LLM",
+    "MCP",    "MongoDB", "MySQL", "OpenAI", "OpenAPI", "PDF",     "SDK",    "SQL", "SQLite",
+    "SSH",    "UI",      "URL",   "XML",    "YAML",    "YouTube",
+};
+
+static void add_title_word(struct buf *out, struct span word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
+        if (span_is_nocase(word, spellings[i])) {
+            buf_str(out, spellings[i]);
+            return;
+        }
+    buf_byte(out, (char)(word.p[0] >= 'a' && word.p[0] <= 'z' ? word.p[0] - 32 : word.p[0]));
+    buf_add_span(out, span_from(word, 1));
+}
+
+void spec_title(struct buf *out, const char *name)
+{
+    size_t start = out->n;
+
+    while (*name) {
+        size_t n = strcspn(name, "-_");
+
+        if (n && out->n > start)
+            buf_byte(out, ' ');
+        if (n)
+            add_title_word(out, span_make(name, n));
+        name += n + (name[n] != '\0');
+    }
+    if (out->n == start)
+        buf_str(out, "Server");
+}
+
 const char *spec_transport_name(enum spec_transport t) { return transport_names[t]; }
 
 const char *spec_auth_name(enum spec_auth a) { return auth_names[a]; }

@@ -74,6 +74,8 @@ MUST_CHECK int spec_check_name(struct span name, struct pb_error *err);
 /* "@github/mcp-server" -> "github-mcp-server"; "GitHub MCP Server" -> "github-mcp-server". Never
  * empty and always a good name. */
 void spec_slug(struct buf *out, struct span text);
+/* The other way: "github-mcp-server" -> "GitHub MCP Server", for people. S1-88 */
+void spec_title(struct buf *out, const char *name);
 
 /* Every default and nothing to reach yet: its maker fills it, from its arena, before sharing it. */
 struct spec *spec_blank(const char *name);
