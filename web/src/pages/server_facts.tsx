@@ -100,19 +100,19 @@ export function ServerFacts({ server }: { server: Server }) {
       {why !== null && <Trouble why={why} />}
       {detail?.instructions && (
         <>
-          <h3>What it tells agents</h3>
+          <h2 class="servers-part">What it tells agents</h2>
           <Pre>{detail.instructions}</Pre>
         </>
       )}
       {detail && (
         <>
-          <h3>Configuration</h3>
+          <h2 class="servers-part">Configuration</h2>
           <JsonTree value={detail.spec} />
         </>
       )}
       {detail?.capabilities && (
         <>
-          <h3>Capabilities</h3>
+          <h2 class="servers-part">Capabilities</h2>
           <JsonTree value={detail.capabilities} depth={1} />
         </>
       )}

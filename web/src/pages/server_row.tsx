@@ -1,6 +1,6 @@
 // One server in the list.
 import { now } from "../now";
-import { href } from "../router";
+import { href, withQuery } from "../router";
 import { samples } from "../samples";
 import type { Server } from "../types";
 import { memo } from "../ui/memo";
@@ -27,7 +27,7 @@ function Countdown({ at }: { at: number }) {
 }
 
 function countHref(server: string, page: Count["page"]): string {
-  return page === "resources" ? `${href(page)}?${new URLSearchParams({ server })}` : href(page, server);
+  return page === "resources" ? withQuery(href(page), { server }) : href(page, server);
 }
 
 function Has({ server }: { server: Server }) {

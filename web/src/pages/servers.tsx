@@ -1,7 +1,7 @@
 // All servers: which live, what they can do, and what is wrong with the one that does not.
 import { signal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
-import { href, route, setQuery } from "../router";
+import { href, route, setQuery, withQuery } from "../router";
 import { loaded, servers } from "../store";
 import { Button, Dialog, Empty, Search, WorkButton } from "../ui/parts";
 import { oneLine, shown } from "../ui/text";
@@ -30,7 +30,7 @@ function Shows({ chosen }: { chosen: Show }) {
       {SHOWS.map((show) => (
         <button
           type="button"
-          class={`servers-show servers-show-${show}`}
+          class={`servers-show${counts[show] ? ` servers-show-${show}` : ""}`}
           aria-pressed={chosen === show}
           onClick={() => setQuery({ show: show === "all" ? undefined : show })}
         >
@@ -60,10 +60,17 @@ function Bar({ text, show }: { text: string; show: Show }) {
   );
 }
 
+const FILES = "npx -y @modelcontextprotocol/server-filesystem ~";
+const WEB = "https://mcp.example.com/mcp";
+const JSON_TEXT = `{
+  "mcpServers": {
+    "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] }
+  }
+}`;
 const examples = [
-  { text: "npx -y @modelcontextprotocol/server-filesystem ~", what: "A program that reads and writes files in your home" },
-  { text: "https://mcp.example.com/mcp", what: "A server on the web, by its address" },
-  { text: '{"mcpServers": {}}', what: "The JSON that another client or a README gives you" },
+  { shown: FILES, text: FILES, what: "A program that reads and writes files in your home" },
+  { shown: WEB, text: WEB, what: "A server on the web, by its address" },
+  { shown: '{ "mcpServers": { … } }', text: JSON_TEXT, what: "JSON that another client or a README gives you" },
 ];
 
 function NoServers() {
@@ -72,8 +79,8 @@ function NoServers() {
       <p>A server gives your agents tools: files, databases, issue trackers, the web. Add one, and every agent has it.</p>
       <div class="servers-examples">
         {examples.map((e) => (
-          <a class="card" href={`${href("add")}?${new URLSearchParams({ text: e.text })}`}>
-            <code>{e.text}</code>
+          <a class="card" href={withQuery(href("add"), { text: e.text })}>
+            <code>{e.shown}</code>
             <span>{e.what}</span>
           </a>
         ))}
