@@ -27,7 +27,8 @@ export const keys: readonly Key[] = [
 const SECOND_KEY_MS = 1000;
 
 function focusSearch(): void {
-  const field = document.querySelector<HTMLInputElement>("[data-search]");
+  const over = document.querySelector("dialog[open]");
+  const field = (over ?? document).querySelector<HTMLInputElement>("[data-search]");
   field?.focus();
   field?.select();
 }
@@ -44,7 +45,8 @@ export function startKeys(): void {
   let timer = 0;
 
   document.addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || isTyping(e.target) || document.querySelector("dialog[open]")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || isTyping(e.target)) return;
+    if (e.key !== "/" && document.querySelector("dialog[open]")) return;
     const typed = first ? `${first} ${e.key}` : e.key;
     clearTimeout(timer);
     first = "";

@@ -1,6 +1,6 @@
 // The small parts that every page is made of.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import type { DotColor } from "../types";
 import { oneLine } from "./text";
@@ -140,6 +140,7 @@ type MenuItem = { text: string; run: () => void; danger?: boolean };
 /** "⋯" with what can be done. Arrow keys walk, Escape closes. */
 export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
   const [open, setOpen] = useState(false);
+  const [up, setUp] = useState(false);
   const ref = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
 
@@ -151,6 +152,12 @@ export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
     };
     document.addEventListener("pointerdown", away);
     return () => document.removeEventListener("pointerdown", away);
+  }, [open]);
+
+  // At the end of the window it opens upwards.
+  useLayoutEffect(() => {
+    const box = open && ref.current?.querySelector(".menu-items")?.getBoundingClientRect();
+    setUp(!!box && box.bottom > innerHeight && box.top > box.height);
   }, [open]);
 
   const walk = (e: KeyboardEvent) => {
@@ -183,7 +190,7 @@ export function Menu({ label, items }: { label: string; items: MenuItem[] }) {
         ⋯
       </button>
       {open && (
-        <div class="menu-items" role="menu" aria-label={label}>
+        <div class={`menu-items${up ? " up" : ""}`} role="menu" aria-label={label}>
           {items.map((item) => (
             <button
               type="button"
