@@ -1,4 +1,5 @@
 #include "daemon.h"
+#include "token.h"
 #include <signal.h>
 
 struct daemon {
@@ -207,10 +208,18 @@ static int start_stdio(struct daemon *d, struct pb_error *err)
     return server_take_stdio(host_server(host), STDIN_FILENO, STDOUT_FILENO, on_stop, d, err);
 }
 
+/* A name by which the listener can be reached from here: "all addresses" is nobody's name. */
+static const char *own_name(const char *host)
+{
+    if (!host || strcmp(host, "0.0.0.0") == 0)
+        return "127.0.0.1";
+    return strcmp(host, "::") == 0 ? "::1" : host;
+}
+
 static int start_http(struct daemon *d, struct pb_error *err)
 {
     AUTO_BUF struct buf url = { 0 };
-    const char *host = d->opts->serve.host ? d->opts->serve.host : "127.0.0.1";
+    const char *host = own_name(d->opts->serve.host);
     int rc = serve_start(&d->serve, d->hosts, &d->opts->serve, err);
 
     if (rc < 0)
@@ -233,6 +242,7 @@ static void set_facts(struct daemon *d)
         .home = d->home,
         .socket = d->attach ? d->socket : NULL,
         .url = d->url,
+        .token_from = d->opts->token_from,
         .files = d->files,
         .started_at = loop_wall(d->loop),
         .reload = start_reload,
@@ -304,6 +314,22 @@ static int start(struct daemon *d, struct pb_error *err)
     return d->opts->stdio ? start_stdio(d, err) : 0;
 }
 
+/* The token is for a person's eyes: whatever is no terminal may be a log that others read. */
+static void announce_console(const struct daemon *d)
+{
+    AUTO_BUF struct buf link = { 0 };
+    const char *token = d->opts->serve.token;
+
+    if (!console_there())
+        return;
+    token_link(&link, d->url, token && isatty(STDERR_FILENO) ? token : "");
+    fprintf(stderr, "  console  %s", buf_cstr(&link));
+    if (token && !isatty(STDERR_FILENO))
+        fprintf(stderr, d->attach ? " ('patchbay console' prints the link that opens it)"
+                                  : "#token=... with the token");
+    fputc('\n', stderr);
+}
+
 static void announce(const struct daemon *d)
 {
     if (!d->opts->announce)
@@ -312,6 +338,8 @@ static void announce(const struct daemon *d)
             d->config->specs.n == 1 ? "" : "s");
     if (d->url)
         fprintf(stderr, "  MCP      %s/mcp\n", d->url);
+    if (d->url)
+        announce_console(d);
     if (d->url && d->opts->token_from)
         fprintf(stderr, "  token    in %s\n", d->opts->token_from);
     if (d->attach)
@@ -344,6 +372,7 @@ int daemon_run(const struct daemon_options *opts)
         config_free(d.config);
         return cli_fail(&err);
     }
+    child_keep_file_limit(); /* every client and every server takes some */
     d.loop = loop_new(NULL);
     list_init(&d.waiting);
     if (start(&d, &err) < 0) {

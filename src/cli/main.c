@@ -11,6 +11,7 @@ const struct verb *const cli_verbs[] = {
     &verb_cancel,
     &verb_completion,
     &verb_connect,
+    &verb_console,
     &verb_disable,
     &verb_disconnect,
     &verb_doctor,

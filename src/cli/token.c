@@ -1,4 +1,5 @@
 #include "token.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -145,4 +146,30 @@ int token_find(const struct cli *cli, struct buf *out, struct buf *from, struct 
     buf_str(out, fresh);
     rc = make_directories(home, err);
     return rc < 0 ? rc : write_file(buf_cstr(from), buf_span(out), err);
+}
+
+int token_of(const char *from, struct buf *out, struct pb_error *err)
+{
+    if (from[0] == '/')
+        return read_file(from, out, err);
+    if (strcmp(from, VARIABLE) == 0 && from_environment)
+        buf_str(out, from_environment);
+    return 0;
+}
+
+void token_link(struct buf *out, const char *url, const char *token)
+{
+    static const char plain[] = "-._~";
+
+    buf_printf(out, "%s/", url);
+    if (*token)
+        buf_str(out, "#token=");
+    for (; *token; token++) {
+        unsigned char c = (unsigned char)*token;
+
+        if (isalnum(c) || strchr(plain, c))
+            buf_byte(out, (char)c);
+        else
+            buf_printf(out, "%%%02X", c);
+    }
 }

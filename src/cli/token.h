@@ -9,6 +9,12 @@
 void token_hide(void);
 const char *token_env(void *ctx, const char *name);
 
+/* The token of a daemon that says where it has it from; empty: it cannot be known here. */
+MUST_CHECK int token_of(const char *from, struct buf *out, struct pb_error *err);
+/* The address at which the console opens with this token (may be empty). It is in the fragment,
+ * which a browser keeps to itself. */
+void token_link(struct buf *out, const char *url, const char *token);
+
 /* --token, PATCHBAY_TOKEN, the file "token" of the home directory, or a new one that is kept there.
  * *from: which it was. */
 MUST_CHECK int token_find(const struct cli *cli, struct buf *out, struct buf *from,

@@ -51,13 +51,15 @@ const struct verb verb_serve = {
     .help = "Run the daemon: MCP over HTTP, and the socket for the other verbs",
     .text = "MCP clients connect to /mcp (everything), /mcp/SERVER (one server, its own names) or\n"
             "/mcp/mode/MODE; old ones to /sse. They send the token as \"Authorization: Bearer\".\n"
-            "It is kept in the home directory and stays the same. Changes of the config files are\n"
+            "It is kept in the home directory and stays the same. The console for people is at /;\n"
+            "'patchbay console' prints the link that opens it. REST is at /api, told by /docs.\n"
+            "Changes of the config files are\n"
             "taken over at once: only what changed is restarted.",
     .max = 0,
     .options =
         (const struct option_spec[]){
             { 'p', "port", "N", "listen on this port (7282); 0 takes any free one" },
-            { 0, "host", "ADDRESS", "listen on this address (127.0.0.1)" },
+            { 0, "host", "ADDRESS", "listen on this address (127.0.0.1); others need a token" },
             { 0, "token", "TEXT", "wanted from clients; PATCHBAY_TOKEN does the same" },
             { 0, "no-token", NULL, "let every local program in" },
             { 0, "allowed-hosts", "LIST", "further names that clients may call us by" },

@@ -21,6 +21,8 @@ static const struct console_file *find(struct span path)
     return NULL;
 }
 
+bool console_there(void) { return console_files[0].path; }
+
 /* Where there is no page, that is said at its address. */
 bool console_owns(struct span path) { return span_is(path, "/") || find(path); }
 

@@ -4,6 +4,8 @@
 #pragma once
 #include "mcp/mcp.h"
 
+/* Was it built in? */
+bool console_there(void);
 /* Is it for us to answer at this path? */
 bool console_owns(struct span path);
 /* Answers r. `v` is what the guard said. */

@@ -12,6 +12,7 @@ bool control_handle(struct hosts *s, struct request *r);
 /* The facts that patchbay/status tells. */
 struct control_facts {
     const char *home, *socket, *url;
+    const char *token_from;   /* a file, or how else it came; NULL: none is wanted */
     const char *const *files; /* config files; NULL-ended */
     int64_t started_at;
     /* Reads the config again and applies it; NULL: not possible. */

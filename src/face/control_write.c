@@ -414,6 +414,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     json_put_str(o, "version", pb_version());
     json_put_int(o, "pid", getpid());
     json_put_str_opt(o, "url", f->url);
+    json_put_str_opt(o, "token_from", f->token_from);
     json_put_str_opt(o, "socket", f->socket);
     json_put_str_opt(o, "home", f->home);
     put_files(o, f);

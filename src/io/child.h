@@ -44,6 +44,13 @@ void child_stop(struct child *c, uint64_t grace_ms);
  * and everything is closed. */
 void child_close(struct child *c, loop_fn *fn, void *ctx);
 
+/* Starts a program that goes on without us: in a session of its own, with nothing to read from and
+ * nowhere to write to; neither watched nor stopped. Only that it could be started is known. */
+MUST_CHECK int child_launch(const struct child_spec *spec, struct pb_error *err);
+/* Lets us open as many files as we are allowed to. Children get the limit that we came with: not
+ * all programs bear a higher one. Before the first child. */
+void child_keep_file_limit(void);
+
 /* For a program that is a subreaper. Reaps one child of this process that has ended and that
  * child_spawn() did not start, and returns its number; 0: there is none; -1: one of child_spawn()'s
  * stands first in line: try again when it has been reaped, within CHILD_LINGER_MS. [any thread] */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -44,8 +45,23 @@ struct birth {
     int fd[3];
     pid_t parent;
     int error;
-    bool in_cwd; /* the error is that of chdir */
+    bool in_cwd;   /* the error is that of chdir */
+    bool launched; /* goes on without us */
 };
+
+static struct rlimit files_before; /* for children; all zero: ours is theirs */
+
+void child_keep_file_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= files.rlim_max)
+        return;
+    files_before = files;
+    files.rlim_cur = files.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+        files_before = (struct rlimit){ 0 };
+}
 
 static void add(struct strings *s, char *text)
 {
@@ -187,10 +203,14 @@ static int child_main(void *ctx)
 {
     struct birth *b = ctx;
 
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != b->parent) /* it died before we could ask to be told */
-        _exit(EXIT_NOT_STARTED);
+    if (b->launched) {
+        setsid();
+    } else {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != b->parent) /* it died before we could ask to be told */
+            _exit(EXIT_NOT_STARTED);
+    }
     for (int i = 0; i < 3; i++) {
         if (dup2(b->fd[i], i) < 0) {
             b->error = errno;
@@ -198,6 +218,8 @@ static int child_main(void *ctx)
         }
     }
     close_others();
+    if (files_before.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &files_before);
     if (b->cwd && chdir(b->cwd) < 0) {
         b->error = errno;
         b->in_cwd = true;
@@ -296,32 +318,50 @@ static int open_pipes(int pipes[static 3][2], const char *command, struct pb_err
     return 0;
 }
 
-int spawn_process(struct spawned *out, const struct child_spec *spec, struct pb_error *err)
+static size_t birth_bytes(void) { return STACK_BYTES + sizeof(struct birth); }
+
+/* The stack that the child begins on, with all that it needs behind it. */
+static int prepare(struct birth **out, struct arena *a, const struct child_spec *spec,
+                   struct pb_error *err)
 {
-    AUTO_ARENA struct arena arena = { 0 };
-    size_t size = STACK_BYTES + sizeof(struct birth);
-    int pipes[3][2], rc;
     struct birth *b;
     char *stack;
+    int rc;
 
     if (!spec->command || !*spec->command)
         return fail(err, PB_E_INVALID, "Failed to spawn: no command was given");
-    stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    stack = mmap(NULL, birth_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED)
         return fail_sys(err, errno, "Failed to spawn %s: memory for its start", spec->command);
     b = (struct birth *)(void *)(stack + STACK_BYTES);
-    b->argv = make_argv(&arena, spec);
+    b->argv = make_argv(a, spec);
     b->cwd = spec->cwd;
     b->parent = getpid();
-    rc = make_env(&arena, spec, &b->envp, err);
-    if (rc == 0) {
-        b->paths = make_paths(&arena, spec->command, b->envp);
-        rc = open_pipes(pipes, spec->command, err);
+    rc = make_env(a, spec, &b->envp, err);
+    if (rc < 0) {
+        munmap(stack, birth_bytes());
+        return rc;
     }
+    b->paths = make_paths(a, spec->command, b->envp);
+    *out = b;
+    return 0;
+}
+
+static char *stack_of(struct birth *b) { return (char *)b - STACK_BYTES; }
+
+int spawn_process(struct spawned *out, const struct child_spec *spec, struct pb_error *err)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct birth *b;
+    int pipes[3][2], rc = prepare(&b, &arena, spec, err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_pipes(pipes, spec->command, err);
     if (rc == 0) {
         for (int i = 0; i < 3; i++)
             b->fd[i] = pipes[i][i != 0];
-        rc = run_birth(out, b, stack, spec, err);
+        rc = run_birth(out, b, stack_of(b), spec, err);
         for (int i = 0; i < 3; i++) {
             close(b->fd[i]);
             if (rc < 0)
@@ -331,6 +371,40 @@ int spawn_process(struct spawned *out, const struct child_spec *spec, struct pb_
         out->out = pipes[1][0];
         out->err = pipes[2][0];
     }
-    munmap(stack, size);
+    munmap(stack_of(b), birth_bytes());
+    return rc;
+}
+
+/* Above 2, as pipes are. */
+static int open_null(const char *command, int *out, struct pb_error *err)
+{
+    AUTO_CLOSE int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    *out = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+    return *out < 0 ? fail_sys(err, errno, "Failed to spawn %s: open /dev/null", command) : 0;
+}
+
+int child_launch(const struct child_spec *spec, struct pb_error *err)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    AUTO_CLOSE int null = -1;
+    struct spawned launched;
+    struct birth *b = NULL;
+    int rc = prepare(&b, &arena, spec, err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_null(spec->command, &null, err);
+    if (rc == 0) {
+        b->launched = true;
+        for (int i = 0; i < 3; i++)
+            b->fd[i] = null;
+        rc = run_birth(&launched, b, stack_of(b), spec, err);
+    }
+    if (rc == 0) {
+        births_forget(launched.pid); /* whoever reaps may have it */
+        close(launched.pidfd);
+    }
+    munmap(stack_of(b), birth_bytes());
     return rc;
 }
