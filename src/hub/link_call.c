@@ -208,7 +208,7 @@ int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id, st
     rc = l->closed || ch->leaving ? not_connected(l, err) : send_or_wait(c, spec->params, err);
     if (rc < 0) {
         link_call_retire(c);
-        link_call_tell_completed(c, false);
+        link_call_tell_failed(c);
         link_call_free(c);
         return rc;
     }

@@ -25,7 +25,7 @@ void link_call_tell_started(struct link_call *c)
     link_emit(c->l, &e);
 }
 
-void link_call_tell_completed(struct link_call *c, bool success)
+static void tell_completed(struct link_call *c, bool answered, bool success)
 {
     struct link *l = c->l;
     struct hub_event e = link_call_event(c, EVENT_CALL_COMPLETED);
@@ -33,12 +33,24 @@ void link_call_tell_completed(struct link_call *c, bool success)
     e.call.ms = loop_now_exact(l->loop) - c->began;
     e.call.success = success;
     l->last_used_at = e.at;
-    if (success)
+    if (answered)
         l->latency =
             l->latency > 0 ? l->latency + latency_weight * (e.call.ms - l->latency) : e.call.ms;
-    else
+    if (!success)
         l->failures++;
     link_emit(l, &e);
+}
+
+void link_call_tell_failed(struct link_call *c) { tell_completed(c, false, false); }
+
+/* A tool that could not do what it was asked for says so in a result. */
+static bool tells_of_failure(struct span result)
+{
+    static const struct json_opts shallow = { .keep_depth = 1, .unique_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    return span_has(result, SPAN("\"isError\"")) && json_parse(&doc, result, &shallow, NULL) == 0 &&
+           json_bool(json_get(json_root(&doc), "isError"), false);
 }
 
 static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t limit_ms)
@@ -156,7 +168,7 @@ void link_call_end_failed(struct link_call *c, const struct client_reply *why)
     if (fault_of(&err) == FAULT_NOT_CONNECTED)
         tell_cancelled(c, CALL_DISCONNECTED, 0);
     else
-        link_call_tell_completed(c, false);
+        link_call_tell_failed(c);
     reply_and_free(c, &reply);
 }
 
@@ -171,7 +183,7 @@ void link_call_on_reply(void *ctx, const struct client_reply *reply)
         return;
     }
     link_call_retire(c);
-    link_call_tell_completed(c, true);
+    tell_completed(c, true, !tells_of_failure(reply->result));
     reply_and_free(c, reply);
 }
 

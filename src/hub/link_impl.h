@@ -169,7 +169,7 @@ void calls_pump(struct channel *ch);
 /* link_end.c */
 struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind);
 void link_call_tell_started(struct link_call *c);
-void link_call_tell_completed(struct link_call *c, bool success);
+void link_call_tell_failed(struct link_call *c);
 void link_call_unwait(struct link_call *c);
 /* Off all lists: nobody finds it any more. */
 void link_call_retire(struct link_call *c);

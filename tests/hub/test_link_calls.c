@@ -137,6 +137,38 @@ TEST(calls_under_way_are_in_a_table_until_they_end)
     kit_done(&k);
 }
 
+TEST(a_tool_that_says_that_it_failed_is_told_as_a_failure)
+{
+    static const struct {
+        const char *result;
+        bool success;
+    } cases[] = {
+        { "{\"content\":[],\"isError\":true}", false },
+        { "{\"content\":[],\"isError\":false}", true },
+        { "{\"content\":[{\"type\":\"text\",\"text\":\"\\\"isError\\\":true\"}]}", true },
+        { "{\"content\":[],\"structuredContent\":{\"isError\":true}}", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct link_kit k;
+        struct fake_reply a;
+        struct link_facts facts;
+
+        kit_init(&k);
+        fake_tool(k.f, "some", FAKE_RAW)->text = cases[i].result;
+        kit_start(&k);
+        kit_ask(&k, &a, "some");
+        CHECK_INT(a.err.code, 0);
+        CHECK_INT(fakes_count(&k.fakes, EVENT_CALL_COMPLETED, "alpha",
+                              cases[i].success ? "\"success\":true" : "\"success\":false"),
+                  1);
+        link_facts(k.link, &facts);
+        CHECK_INT(facts.failures, !cases[i].success);
+        fake_reply_done(&a);
+        kit_done(&k);
+    }
+}
+
 /* S0-42 S1-103 S4-101 */
 TEST(an_error_of_the_server_is_passed_on_as_it_is)
 {
