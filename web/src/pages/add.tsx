@@ -336,6 +336,7 @@ function Saving({ all, onDone }: { all: readonly Candidate[]; onDone: () => void
 
 function summary(outcomes: readonly Outcome[]): string {
   const added = outcomes.filter((o) => o === "added").length;
+  if (added === 0) return "Nothing was added";
   return added === outcomes.length
     ? `${plural(added, "server")} added`
     : `${added} of ${plural(outcomes.length, "server")} added`;

@@ -11,7 +11,7 @@ import { oneLine, T } from "../ui/text";
 import { Authentication } from "./configure_auth";
 import "./configure.css";
 import { Names, Reach, Treatment } from "./configure_fields";
-import { authOf, candidateForm, elsewhere, entryOf, formOf, isChanged, isValid, newServer, problemsOf, secretsOf } from "./configure_state";
+import { authOf, candidateForm, changedServer, elsewhere, formOf, isChanged, isValid, newServer, problemsOf } from "./configure_state";
 import type { Form, Problems } from "./configure_state";
 import { draft } from "./draft";
 import { TestConnection } from "./trial";
@@ -133,7 +133,7 @@ function onlyTouched(problems: Problems, touched: ReadonlySet<string>): Problems
 }
 
 async function send(form: Form): Promise<void> {
-  if (form.saved) await ask("PUT", at("/api/servers/{}", form.name), { ...entryOf(form), secrets: secretsOf(form) });
+  if (form.saved) await ask("PUT", at("/api/servers/{}", form.name), changedServer(form));
   else await post("/api/servers", { ...newServer(form), force: form.replace });
 }
 

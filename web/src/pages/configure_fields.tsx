@@ -104,7 +104,7 @@ export function Reach({ form, problems, change }: Props) {
 /** How the line is taken apart: a forgotten quote is seen at once. */
 function Words({ line }: { line: string }) {
   return (
-    <div class="configure-words" aria-label="The words of the command line">
+    <div class="configure-words" aria-hidden="true">
       {(splitWords(line) ?? []).map((w) => (
         <code>{w === "" ? "(empty)" : oneLine(w)}</code>
       ))}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Auth, JsonObject } from "../types";
-import { authOf, elsewhere, entryOf, formOf, isChanged, isValid, problemsOf, secretsOf } from "./configure_state";
+import { authOf, changedServer, elsewhere, entryOf, formOf, isChanged, isValid, newServer, problemsOf, secretsOf } from "./configure_state";
 import type { Form } from "./configure_state";
 
 const none: ReadonlySet<string> = new Set();
@@ -88,6 +88,14 @@ test("a key that was pasted as a variable goes where keys are kept", () => {
   const referred = { ...pasted("${GITHUB_TOKEN}"), displayName: "" };
   assert.equal(referred.auth, "none");
   assert.deepEqual(entryOf(referred), { command: "x", env: { GITHUB_TOKEN: "${GITHUB_TOKEN}", LOG: "1" } });
+});
+
+test("what is sent has keys only when some were typed", () => {
+  const form = saved({ command: "x", auth_type: "api_key", env_vars: [{ name: "A", required: true }] });
+  assert.equal("secrets" in changedServer(form), false);
+  assert.equal("secrets" in newServer(form), false);
+  assert.deepEqual(changedServer(withKey(form, "k"))["secrets"], { A: "k" });
+  assert.deepEqual(newServer(withKey(form, "k"))["secrets"], { A: "k" });
 });
 
 test("what was about another kind of authentication is left out", () => {

@@ -193,8 +193,16 @@ export function secretsOf(f: Form): Record<string, string> {
   return Object.fromEntries(f.keys.filter((k) => k.value !== "").map((k) => [k.name, k.value]));
 }
 
+function secretsMember(f: Form): { secrets?: JsonObject } {
+  const secrets = secretsOf(f);
+  return Object.keys(secrets).length ? { secrets } : {};
+}
+
 /** As it is tried and added. */
-export const newServer = (f: Form): JsonObject => ({ name: f.name, entry: entryOf(f), secrets: secretsOf(f) });
+export const newServer = (f: Form): JsonObject => ({ name: f.name, entry: entryOf(f), ...secretsMember(f) } as JsonObject);
+
+/** As it is saved when it is there: the members of the entry, and the keys beside them. */
+export const changedServer = (f: Form): JsonObject => ({ ...entryOf(f), ...secretsMember(f) } as JsonObject);
 
 // ---- is it right? ----
 

@@ -47,6 +47,7 @@ export function ModeEditor({ mode }: { mode: Mode | null }) {
   const id = ownId ? fields.id : idFrom(fields.name);
   const wrongId = mode ? "" : idProblem(id, modes.value.map((m) => m.id));
   const changed = JSON.stringify([start.fields, start.both.text]) !== JSON.stringify([fields, both.text]);
+  const { match, wrong } = useMatch(both.text, both.error);
   const put = (change: Partial<Fields>) => setFields((f) => ({ ...f, ...change }));
 
   const save = async () => {
@@ -85,9 +86,9 @@ export function ModeEditor({ mode }: { mode: Mode | null }) {
         {full ? (
           <p class="faint">This mode is always there and lets every tool through.</p>
         ) : (
-          <FilterSides both={both} onChange={setBoth} />
+          <FilterSides both={both} onChange={setBoth} wrong={wrong} />
         )}
-        <Matches text={both.text} error={both.error} />
+        <Matches match={wrong ? null : match} />
       </div>
       {mode && <HowToUse id={mode.id} />}
       {why !== null && <Trouble why={why} />}
@@ -97,7 +98,7 @@ export function ModeEditor({ mode }: { mode: Mode | null }) {
         <a class="button" href={href("modes")}>
           Cancel
         </a>
-        <WorkButton kind="primary" disabled={!!wrongId || !!both.error || !changed} onClick={save}>
+        <WorkButton kind="primary" disabled={!!wrongId || !!wrong || !changed} onClick={save}>
           Save
         </WorkButton>
       </div>
@@ -136,14 +137,14 @@ function Text({ label, value, onText, help, error, placeholder, mono, disabled }
   );
 }
 
-function FilterSides({ both, onChange }: { both: Both; onChange: (both: Both) => void }) {
+function FilterSides({ both, onChange, wrong }: { both: Both; onChange: (both: Both) => void; wrong: string }) {
   return (
     <div class="modes-sides">
       <div>
         <h2>Which tools</h2>
         <FilterForm filter={both.filter} onChange={(f) => onChange(bothOf(f))} label="filter" />
       </div>
-      <Field label="As JSON" error={both.error} help="The same, as it stands in config.json.">
+      <Field label="As JSON" error={wrong} help="The same, as it stands in config.json.">
         {(id, describedBy) => (
           <GrowingText
             id={id}
@@ -161,9 +162,10 @@ function FilterSides({ both, onChange }: { both: Both; onChange: (both: Both) =>
 
 // ---- what matches ----
 
-function useMatch(text: string, error: string): { match: ModeMatch | null; why: string } {
+/** `wrong`: with the filter, as this page or the daemon sees it. */
+function useMatch(text: string, error: string): { match: ModeMatch | null; wrong: string } {
   const [match, setMatch] = useState<ModeMatch | null>(null);
-  const [why, setWhy] = useState("");
+  const [refusal, setRefusal] = useState("");
   const asker = useMemo(
     () =>
       new Latest<string, ModeMatch>(
@@ -172,9 +174,9 @@ function useMatch(text: string, error: string): { match: ModeMatch | null; why: 
         {
           answer(_, m) {
             setMatch(m);
-            setWhy("");
+            setRefusal("");
           },
-          failure: (_, e) => setWhy(e instanceof ApiError ? e.message : String(e)),
+          failure: (_, e) => setRefusal(e instanceof ApiError ? oneLine(e.message) : String(e)),
         },
       ),
     [],
@@ -184,16 +186,13 @@ function useMatch(text: string, error: string): { match: ModeMatch | null; why: 
     if (!error) asker.want(text);
     return () => asker.stop();
   }, [text, error, catalog]);
-  return { match, why: error ? "" : why };
+  return { match, wrong: error || refusal };
 }
 
-function Matches({ text, error }: { text: string; error: string }) {
-  const { match, why } = useMatch(text, error);
+function Matches({ match }: { match: ModeMatch | null }) {
   return (
     <div class="modes-matches" aria-live="polite">
-      {why ? (
-        <div class="modes-wrong">{oneLine(why)}</div>
-      ) : match ? (
+      {match ? (
         <>
           <strong>
             Matches {match.tools.toLocaleString("en")} of {plural(match.total, "tool")}
@@ -201,7 +200,7 @@ function Matches({ text, error }: { text: string; error: string }) {
           <Names match={match} />
         </>
       ) : (
-        <span class="faint">Counting…</span>
+        <span class="faint">Not counted yet</span>
       )}
     </div>
   );

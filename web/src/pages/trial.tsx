@@ -19,7 +19,9 @@ type State =
 export function TestConnection({ body, disabled }: { body: () => JsonObject; disabled: boolean }) {
   const [state, setState] = useState<State>({ is: "idle" });
   const running = useRef<AbortController | null>(null);
+  const result = useRef<HTMLDivElement>(null);
   useEffect(() => () => running.current?.abort(), []);
+  useEffect(() => result.current?.scrollIntoView({ block: "nearest" }), [state.is]);
 
   const run = async () => {
     const stop = (running.current = new AbortController());
@@ -45,7 +47,7 @@ export function TestConnection({ body, disabled }: { body: () => JsonObject; dis
           {state.is === "running" ? <Running since={state.since} /> : "Starts it, lists its tools, and stops it again."}
         </span>
       </div>
-      <div aria-live="polite">
+      <div aria-live="polite" ref={result}>
         {state.is === "refused" && <Trouble why={state.why} />}
         {state.is === "ended" && (state.trial.ok ? <Works trial={state.trial} /> : <Fails trial={state.trial} />)}
       </div>
