@@ -123,6 +123,7 @@ export function story(name, { servers = {}, settings, env, ...how }, run) {
       await clean(page);
     } catch (e) {
       if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, `${name.replace(/\W+/g, '-')}.png`) });
+      for (const problem of page.problems) e.stack += `\n${problem}`;
       throw e;
     } finally {
       await page.context().close();

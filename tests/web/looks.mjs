@@ -23,6 +23,7 @@ async function walk(how, look) {
     const found = {};
     for (const where of pages) {
       await settled(page, where);
+      if (!(await page.getByRole('main').innerText()).trim()) (found['nothing to be seen'] ??= []).push(where);
       for (const problem of await look(page)) (found[problem] ??= []).push(where);
       if (await page.getByRole('dialog').count()) await go(page, 'servers');
     }

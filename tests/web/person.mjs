@@ -156,7 +156,7 @@ story('a mode is made, counts what it lets through, and filters the tools', { se
   await page.getByText(`${all / 2} of ${all} tools`).waitFor();
 
   await go(page, 'tools');
-  const tools = page.getByRole('list', { name: /^Tools/ });
+  const tools = page.getByRole('list', { name: 'tools' });
   await tools.getByText('two', { exact: true }).first().waitFor();
   await page.getByLabel('Mode').selectOption({ label: 'Only one' });
   await tools.getByText('two', { exact: true }).first().waitFor({ state: 'detached' });
