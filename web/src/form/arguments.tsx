@@ -86,7 +86,7 @@ export function Arguments({ schema, value, side, problems, choices, onChange, on
   return (
     <PartField
       form={form}
-      schema={{ ...schema, type: "object" }}
+      schema={{ additionalProperties: false, ...schema, type: "object" }} // further names only where they are meant
       value={value}
       path=""
       label="Arguments"

@@ -8,6 +8,8 @@ const PATTERN_LOOPS_MAX = 3;
 const WORDS_SHOWN = 8;
 const VARIANTS_WITHIN_MAX = 2; // variants that are variants again, of one value
 
+export const REQUIRED = "This is required.";
+
 export interface Problem {
   path: string; // JSON pointer
   text: string;
@@ -146,7 +148,7 @@ function walkInside(look: Look, shape: Shape, value: Json, path: string): void {
 function walk(look: Look, schema: Json, value: Json | undefined, path: string, required: boolean): void {
   if (look.found.length >= PROBLEMS_MAX) return;
   if (value === undefined) {
-    if (required) look.found.push({ path, text: "This is required." });
+    if (required) look.found.push({ path, text: REQUIRED });
     return;
   }
   const shape = shapeOf(schema, look.root);

@@ -140,8 +140,10 @@ export function BrowseList<Q, T>({ list, one, label, filters, row, empty }: List
   );
 }
 
-type PanesProps = { title: string; chosen: boolean; back: string; list: ComponentChildren; detail: ComponentChildren; hint: string };
+type PanesProps = { title: string; chosen: string; back: string; list: ComponentChildren; detail: ComponentChildren; hint: string };
 export function Panes({ title, chosen, back, list, detail, hint }: PanesProps) {
+  // Another one is read from its beginning.
+  useEffect(() => window.scrollTo(0, 0), [chosen]);
   return (
     <div class={`browse${chosen ? " chosen" : ""}`}>
       <div class="browse-left">

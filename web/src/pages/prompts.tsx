@@ -2,7 +2,7 @@
 import { get } from "../api";
 import { go, href, route, setQuery, withQuery } from "../router";
 import type { Prompt, Unreached } from "../types";
-import { Empty } from "../ui/parts";
+import { Badge, Empty } from "../ui/parts";
 import { oneLine, plural, T } from "../ui/text";
 import { BrowseList, Panes, ServerSelect, usePaged } from "./browse";
 import type { Answer } from "./paged";
@@ -28,12 +28,12 @@ function Row({ prompt, chosen, query }: { prompt: Prompt; chosen: boolean; query
         <span class="browse-name">
           <T>{d.name}</T>
         </span>
-        {n > 0 && <span class="badge">{plural(n, "argument")}</span>}
         <span class="browse-end">
           <T>{prompt.server}</T>
         </span>
       </div>
       <div class="browse-second">
+        {n > 0 && <Badge>{plural(n, "argument")}</Badge>}
         <T>{d.description ?? d.title}</T>
       </div>
     </a>
@@ -54,7 +54,7 @@ export function PromptsPage() {
   return (
     <Panes
       title="Prompts"
-      chosen={!!chosen}
+      chosen={chosen}
       back={withQuery(server ? href("prompts", server) : href("prompts"), { q: question.q })}
       hint="Choose a prompt to fill it in and see what it says."
       list={

@@ -45,17 +45,17 @@ function Row({ item, uri, to, chosen }: RowProps) {
         <span class="browse-name">
           <T>{d.title ?? d.name}</T>
         </span>
+        <span class="browse-end">
+          <T>{item.server}</T>
+        </span>
+      </div>
+      <div class="browse-second">
         {d.mimeType && (
           <Badge>
             <T>{d.mimeType}</T>
           </Badge>
         )}
-        <span class="browse-end">
-          <T>{item.server}</T>
-        </span>
-      </div>
-      <div class="browse-second mono">
-        <T>{uri}</T>
+        <T class="mono">{uri}</T>
       </div>
     </a>
   );
@@ -136,11 +136,12 @@ export function ResourcesPage() {
   const uri = query.get("uri") ?? "";
   const template = query.get("template") ?? "";
   const kept = { ...question, kind };
-  const chosen = `${of} ${uri || template}`;
+  const what = uri || template;
+  const chosen = of && what ? `${of} ${what}` : "";
   return (
     <Panes
       title="Resources"
-      chosen={!!(of && (uri || template))}
+      chosen={chosen}
       back={withQuery(href("resources"), kept)}
       hint="Choose a resource to read it."
       list={

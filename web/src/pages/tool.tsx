@@ -1,20 +1,15 @@
-// One tool: what it says about itself, a form to call it, and what came of it.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+// One tool: what it says about itself, and a form to call it.
+import { useEffect, useState } from "preact/hooks";
 import { ask, at, get } from "../api";
-import { Arguments, Sides } from "../form/arguments";
-import { problemsOf, type Choices } from "../form/check";
-import { asCommand, asCurl } from "../form/copy";
-import { emptyArguments, isObject } from "../form/model";
 import { href, withQuery } from "../router";
 import { catalogVersion } from "../store";
 import { tellFailure } from "../toasts";
-import type { Annotations, JsonObject, Tool, Unreached } from "../types";
+import type { Annotations, Tool, Unreached } from "../types";
 import { JsonTree } from "../ui/json";
-import { Badge, Button, Copy, Empty, Spinner, Trouble } from "../ui/parts";
-import { oneLine, plural, shown, T } from "../ui/text";
+import { Badge, Empty, Spinner, Trouble } from "../ui/parts";
+import { oneLine, shown, T } from "../ui/text";
+import { CallBox } from "./call_box";
 import { Marks } from "./marks";
-import { History, RunView } from "./run";
-import { cancel, runsOf, start } from "./runs";
 import "./tool.css";
 
 // ---- which tool ----
@@ -122,124 +117,6 @@ function Schemas({ tool }: { tool: Tool }) {
           <JsonTree value={outputSchema} />
         </details>
       )}
-    </>
-  );
-}
-
-// ---- calling ----
-
-function CallBox({ tool }: { tool: Tool }) {
-  const schema = isObject(tool.definition.inputSchema) ? tool.definition.inputSchema : {};
-  const [value, setValue] = useState<JsonObject>(() => emptyArguments(schema));
-  const [choices, setChoices] = useState<Choices>(new Map());
-  const [side, setSide] = useState("Form");
-  const [broken, setBroken] = useState(false);
-  const [tried, setTried] = useState(false);
-  const [timeout, setTimeoutText] = useState("");
-  const [shownRun, setShownRun] = useState("");
-  const box = useRef<HTMLFormElement>(null);
-
-  const found = useMemo(() => problemsOf(value, schema, schema, choices), [value, schema, choices]);
-  // What is still empty is no mistake before a person wants to call.
-  const problems = tried ? found : found.filter((p) => p.text !== "This is required.");
-  const all = runsOf(tool.name);
-  const current = all.find((r) => r.id === shownRun) ?? all[0];
-  const running = all.find((r) => r.state === "running");
-  const seconds = Number(timeout) > 0 ? Number(timeout) : undefined;
-
-  const call = (anyway: boolean) => {
-    if (broken || running) return;
-    setTried(true);
-    if (found.length && !anyway) {
-      // After the marks have been drawn.
-      setTimeout(() => box.current?.querySelector<HTMLElement>(".wrong :is(input, select, textarea, button)")?.focus(), 0);
-      return;
-    }
-    setShownRun("");
-    void start(tool.name, value, seconds);
-  };
-  const useAgain = (args: JsonObject) => {
-    setChoices(new Map());
-    setValue(structuredClone(args));
-    box.current?.scrollIntoView({ block: "nearest" });
-  };
-
-  return (
-    <>
-      <form
-        ref={box}
-        class="browse-box card"
-        aria-label={`Call ${oneLine(tool.definition.name)}`}
-        onSubmit={(e) => {
-          e.preventDefault();
-          call(false);
-        }}
-        onKeyDown={(e) => {
-          if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey)) return;
-          e.preventDefault();
-          call(false);
-        }}
-        noValidate
-      >
-        <div class="tool-args">
-          <h3>Arguments</h3>
-          <Sides sides={["Form", "JSON"]} side={side} onSide={setSide} disabled={broken} label="Arguments as" />
-          <Button small onClick={() => (setChoices(new Map()), setValue(emptyArguments(schema)), setTried(false), setBroken(false), setSide("Form"))}>
-            Reset
-          </Button>
-        </div>
-        <Arguments
-          schema={schema}
-          value={value}
-          side={side}
-          problems={problems}
-          choices={choices}
-          onChange={setValue}
-          onChoices={setChoices}
-          onBroken={setBroken}
-        />
-        {side === "Form" && !Object.keys(isObject(schema["properties"]) ? schema["properties"] : {}).length && (
-          <p class="faint">This tool names no arguments.</p>
-        )}
-        {side === "JSON" && problems.length > 0 && (
-          <ul class="tool-problems">
-            {problems.slice(0, 10).map((p) => (
-              <li>
-                <code>{oneLine(p.path || "/")}</code> {oneLine(p.text)}
-              </li>
-            ))}
-          </ul>
-        )}
-        <div class="browse-actions">
-          {running ? (
-            <Button kind="danger" onClick={() => cancel(running)}>
-              Cancel
-            </Button>
-          ) : (
-            <Button type="submit" kind="primary" disabled={broken} title="Ctrl+Enter">
-              Call
-            </Button>
-          )}
-          {tried && found.length > 0 && !running && (
-            <span class="tool-anyway" role="status">
-              {plural(found.length, "thing")} to mend.{" "}
-              <Button kind="link" onClick={() => call(true)}>
-                Call anyway
-              </Button>
-            </span>
-          )}
-          <label class="tool-timeout">
-            Timeout{" "}
-            <input type="number" min="0.001" step="any" placeholder="default" value={timeout} onInput={(e) => setTimeoutText(e.currentTarget.value)} /> s
-          </label>
-          <span class="tool-end">
-            <Copy text={() => asCurl(location.origin, tool.name, value)}>Copy as curl</Copy>{" "}
-            <Copy text={() => asCommand(tool.name, value)}>Copy as command line</Copy>
-          </span>
-        </div>
-      </form>
-      {current && <RunView run={current} server={tool.server} />}
-      {all.length > 0 && <History all={all} current={current} onShow={(r) => setShownRun(r.id)} onUse={(r) => useAgain(r.args)} />}
     </>
   );
 }

@@ -75,7 +75,7 @@ export function ToolsPage() {
   return (
     <Panes
       title="Tools"
-      chosen={!!chosen}
+      chosen={chosen}
       back={back}
       hint="Choose a tool: what it does, what it takes, and a form to call it."
       list={

@@ -26,8 +26,12 @@ test("each kind of content is known, and what is not is shown as JSON", () => {
 });
 
 test("only pictures and sounds that hold no script get an address", () => {
-  for (const mimeType of ["image/svg+xml", "text/html", "image/png,<script>", "", undefined])
+  for (const mimeType of ["image/bmp", "application/pdf", "image/png,<script>", "", undefined])
     assert.equal(kindOf({ type: "image", data: "AAAA", mimeType }), "blob", String(mimeType));
+  // Markup is text, as everything that is text.
+  for (const mimeType of ["image/svg+xml", "text/html"])
+    assert.equal(kindOf({ type: "image", data: "PGI+", mimeType }), "text", mimeType);
+  assert.equal(kindOf({ type: "image", data: "/w==", mimeType: "text/plain" }), "blob");
   assert.equal(kindOf({ type: "image", data: '"><script>', mimeType: "image/png" }), "unknown");
   const picture = shownAs({ type: "image", data: "iVBO\nRw==", mimeType: "IMAGE/PNG" });
   assert.ok(picture.kind === "image" && picture.src === "data:image/png;base64,iVBORw==");

@@ -34,6 +34,17 @@ export function bytesOf(base64: string): number {
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
 
+const IS_TEXT = /^text\/|[/+](json|xml|yaml|javascript)$/;
+/** The text that bytes are, or null: they are none. */
+function textIn(base64: string): string | null {
+  try {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 /** Bytes of a type: a picture, a sound, or something to download. */
 function shownBytes(data: unknown, mime: unknown, whole: Json): Shown {
   const clean = cleanBase64(data);
@@ -42,6 +53,8 @@ function shownBytes(data: unknown, mime: unknown, whole: Json): Shown {
   const bytes = bytesOf(clean);
   if (IMAGES.includes(type)) return { kind: "image", src: `data:${type};base64,${clean}`, mime: type, bytes };
   if (SOUNDS.includes(type)) return { kind: "audio", src: `data:${type};base64,${clean}`, mime: type, bytes };
+  const text = IS_TEXT.test(type) ? textIn(clean) : null;
+  if (text !== null) return { kind: "text", text, mime: type };
   return { kind: "blob", data: clean, mime: type, bytes };
 }
 

@@ -5,7 +5,7 @@ import type { Content, Json } from "../types";
 import { Badge, Button, Copy } from "../ui/parts";
 import { JsonTree } from "../ui/json";
 import { Pre, shown, T } from "../ui/text";
-import { essence, fileName, jsonOf, pieces, shownAs, sizeText, type Shown } from "./kind";
+import { fileName, jsonOf, pieces, shownAs, sizeText, type Shown } from "./kind";
 import "./result.css";
 
 const SHOWN_CHARS = 20_000;
@@ -83,7 +83,10 @@ export function bytesOfBase64(data: string): ArrayBuffer {
 function About({ mime, bytes, data, name }: { mime: string; bytes: number; data: string; name: string }) {
   return (
     <div class="result-about faint">
-      <T>{mime || "no type"}</T>, {sizeText(bytes)} <Download name={name} mime={mime} data={() => bytesOfBase64(data)} />
+      <span>
+        <T>{mime || "no type"}</T>, {sizeText(bytes)}
+      </span>
+      <Download name={name} mime={mime} data={() => bytesOfBase64(data)} />
     </div>
   );
 }
@@ -173,13 +176,17 @@ export function ResourceView({ text, blob, mime, server, uri }: { text?: string;
   const content: Content = { type: "resource", resource: { uri, mimeType: mime, text, blob } };
   const as = shownAs(content);
   if (as.kind !== "resource") return null;
+  const { inside } = as;
   return (
     <>
-      <One content={as.inside} server={server} name={uri} />
-      {text !== undefined && (
+      <One content={inside} server={server} name={uri} />
+      {inside.kind === "text" && (
         <div class="result-about faint">
-          <T>{essence(mime) || "text"}</T>, {sizeText(new Blob([text]).size)} <Copy text={text}>Copy</Copy>{" "}
-          <Download name={uri} mime={essence(mime) || "text/plain"} data={() => text} />
+          <span>
+            <T>{inside.mime || "text"}</T>, {sizeText(new Blob([inside.text]).size)}
+          </span>
+          <Copy text={inside.text}>Copy</Copy>
+          <Download name={uri} mime={inside.mime || "text/plain"} data={() => inside.text} />
         </div>
       )}
     </>
