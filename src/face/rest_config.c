@@ -3,8 +3,6 @@
 #include "rest_impl.h"
 #include <stdio.h>
 
-static const char masked[] = "***";
-
 /* What may be written about a server that another file defines, or none. */
 static bool in_config(const struct rest *s, const struct spec *spec)
 {
@@ -145,68 +143,8 @@ static int enable_tool(struct rest_job *j, struct pb_error *err)
     return config_list_member(j->path, j->name, members, buf_cstr(&j->text), !j->on, err);
 }
 
-/* ---- entries with values that are not shown ---- */
-
-/* "NAME=value" or "Name: value". */
-static const char *value_of(const char *const *pairs, struct span name, char separator)
-{
-    for (; *pairs; pairs++) {
-        const char *end = strchr(*pairs, separator);
-
-        if (end && span_eq(span_make(*pairs, (size_t)(end - *pairs)), name))
-            return end + 1 + (separator == ':' ? strspn(end + 1, " ") : 0);
-    }
-    return NULL;
-}
-
-/* An object whose masked values are put back. */
-static void put_pairs(struct json_out *o, struct span key, struct json v, const char *const *old,
-                      char separator)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    AUTO_BUF struct buf text = { 0 };
-    struct json_out inner = json_out(&text);
-
-    json_begin_object(&inner, NULL);
-    JSON_FOREACH(pair, v) {
-        struct span name = json_key_str(pair, &a);
-        const char *kept = json_str_is(pair, masked) ? value_of(old, name, separator) : NULL;
-        AUTO_BUF struct buf quoted = { 0 };
-
-        if (kept)
-            json_quote(&quoted, span_of(kept));
-        json_put_raw_key(&inner, name, kept ? buf_span(&quoted) : json_text(pair));
-    }
-    json_end(&inner);
-    json_put_raw_key(o, key, buf_span(&text));
-}
-
-int rest_unmask(struct buf *out, struct json entry, const struct spec *old, struct pb_error *err)
-{
-    static const char *const none[] = { NULL };
-    AUTO_ARENA struct arena a = { 0 };
-    struct json_out o = json_out(out);
-
-    json_begin_object(&o, NULL);
-    JSON_FOREACH(member, entry) {
-        struct span key = json_key_str(member, &a);
-
-        if (span_is(key, "env") && json_is(member, JSON_OBJECT))
-            put_pairs(&o, key, member, old ? old->env : none, '=');
-        else if (span_is(key, "headers") && json_is(member, JSON_OBJECT))
-            put_pairs(&o, key, member, old ? old->headers : none, ':');
-        else
-            json_put_raw_key(&o, key, json_text(member));
-    }
-    json_end(&o);
-    if (memmem(out->p, out->n, masked, strlen(masked)))
-        return fail(err, PB_E_INVALID,
-                    "'***' stands for a value that is not shown, and it is not known which; only "
-                    "in env and headers can it be kept");
-    return 0;
-}
-
-/* Whoever edits what GET showed sends "***" back for what it did not: that stays as it is. */
+/* Whoever edits what GET showed sends the rest back as it was shown, without secrets and with
+ * variables filled in: that stays as it is. */
 static int configure_server(struct rest_job *j, struct pb_error *err)
 {
     const char *files[] = { j->path, NULL };
@@ -214,17 +152,17 @@ static int configure_server(struct rest_job *j, struct pb_error *err)
     AUTO(config) struct config *config = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf entry = { 0 };
-    const struct spec *old;
+    struct rest_masked m = { .shown = buf_span(&j->shown) };
     int rc = config_load(&config, &request, err);
 
     if (rc == 0)
         rc = json_parse(&doc, buf_span(&j->text), NULL, err);
     if (rc < 0)
         return rc;
-    old = map_get(&config->specs, span_of(j->name));
-    if (!old)
+    m.kept = map_get(&config->specs, span_of(j->name));
+    if (!m.kept)
         return fault_fail(err, FAULT_NO_SERVER, "%s defines no server of this name", j->path);
-    rc = rest_unmask(&entry, json_root(&doc), old, err);
+    rc = rest_unmask(&entry, json_root(&doc), &m, err);
     return rc < 0 ? rc : config_save_server(j->path, j->name, buf_span(&entry), err);
 }
 
@@ -316,6 +254,7 @@ void rest_server_configure(struct rest_call *c)
     if (!j)
         return;
     buf_add_span(&j->text, entry);
+    spec_write_masked(&j->shown, link_spec(l));
     start(j, configure_server, reply_changed);
 }
 

@@ -100,6 +100,7 @@ struct rest_job {
     char *name;
     const char *const *files; /* of the daemon; they outlive the work */
     struct buf text;
+    struct buf shown; /* what was seen of the server, when it is to be changed */
     bool on, force, no_reload;
     /* On a worker. */
     int (*work)(struct rest_job *j, struct pb_error *err);
@@ -115,9 +116,15 @@ struct rest_job *rest_job_reading(struct rest_call *c);
 void rest_job_start(struct rest_job *j);
 void rest_jobs_leave(struct rest *s);
 
-/* The entry with its masked values put back as `old` (may be NULL) has them: rest_config.c.
- * -PB_E_INVALID when there is one that it does not have. */
-MUST_CHECK int rest_unmask(struct buf *out, struct json entry, const struct spec *old,
+/* What a person saw of an entry, masked and with its variables filled in, and what it was made of.
+ */
+struct rest_masked {
+    struct span shown;
+    const struct spec *kept;
+};
+/* The entry with everything that is as it was shown put back as it was, words of a list by their
+ * place: rest_unmask.c. `m` may be NULL. -PB_E_INVALID when "***" stands for nothing known. */
+MUST_CHECK int rest_unmask(struct buf *out, struct json entry, const struct rest_masked *m,
                            struct pb_error *err);
 
 /* ---- trying servers: rest_trial.c ---- */

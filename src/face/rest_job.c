@@ -6,6 +6,7 @@ static void job_free(struct rest_job *j)
 {
     list_remove(&j->in_rest);
     buf_done(&j->text);
+    buf_done(&j->shown);
     free(j->path);
     free(j->name);
     free(j);

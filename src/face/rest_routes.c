@@ -48,7 +48,7 @@ static const struct rest_param connect_params[] = {
 static const struct rest_param configure_params[] = {
     NAME_PARAM,
     { "command", REST_BODY, REST_ANY,    false, "and every other member that config.json may have" },
-    { "args",    REST_BODY, REST_ANY,    false, "a list of strings" },
+    { "args",    REST_BODY, REST_ANY,    false, "a list of strings; one that is as it was shown stays as it is" },
     { "env",     REST_BODY, REST_OBJECT, false, "a value of \"***\" stays as it is" },
     { "url",     REST_BODY, REST_STRING, false, "instead of a command" },
     { "headers", REST_BODY, REST_OBJECT, false, "a value of \"***\" stays as it is" },

@@ -197,12 +197,16 @@ static int parse(struct rest_call *c, struct spec **out, struct pb_error *err)
     const char *name = rest_text(c, "name");
     const struct link *l = name ? hub_link(c->hub, name) : NULL;
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf entry = { 0 };
+    AUTO_BUF struct buf entry = { 0 }, shown = { 0 };
+    struct rest_masked m = { .kept = l ? link_spec(l) : NULL };
     struct config_request request = { 0 };
     int rc = json_parse(&doc, json_text(rest_value(c, "entry")->json), NULL, err);
 
+    if (l)
+        spec_write_masked(&shown, m.kept);
+    m.shown = buf_span(&shown);
     if (rc == 0)
-        rc = rest_unmask(&entry, json_root(&doc), l ? link_spec(l) : NULL, err);
+        rc = rest_unmask(&entry, json_root(&doc), l ? &m : NULL, err);
     if (rc == 0)
         rc = spec_parse(out, name ? name : "server", buf_span(&entry), false, &request, err);
     if (rc == 0)

@@ -128,6 +128,40 @@ TEST(a_server_connected_at_run_time_is_not_kept)
     rig_end();
 }
 
+TEST(what_was_not_shown_of_a_server_stays_when_the_rest_is_changed)
+{
+    char body[PATH_MAX];
+
+    rig_begin();
+    rig_config("\"srv\":{\"command\":\"cat\",\"args\":[\"--token\",\"hush\",\"${HOME}/x\"],"
+               "\"start\":\"lazy\"},"
+               "\"far\":{\"url\":\"http://127.0.0.1:1/mcp?api_key=hush\",\"start\":\"lazy\"}");
+    start(NULL);
+    CHECK_INT(http("GET", "/api/servers/srv", ""), 200);
+    CHECK_STR(member("spec.args.1"), "***");
+    CHECK(!strstr(member("spec.args.2"), "${HOME}"));
+    snprintf(body, sizeof body,
+             "{\"command\":\"cat\",\"args\":[\"--token\",\"***\",\"%s\",\"new\"],"
+             "\"start\":\"lazy\"}",
+             member("spec.args.2"));
+    CHECK_INT(http("PUT", "/api/servers/srv", body), 200);
+    CHECK_HAS(file_text("config.json"), "\"args\":[\"--token\",\"hush\",\"${HOME}/x\",\"new\"]");
+    CHECK_INT(http("GET", "/api/servers/far", ""), 200);
+    CHECK_STR(member("spec.url"), "http://127.0.0.1:1/mcp?api_key=***");
+    CHECK_INT(http("PUT", "/api/servers/far",
+                   "{\"url\":\"http://127.0.0.1:1/mcp?api_key=***\",\"timeout_s\":5,"
+                   "\"start\":\"lazy\"}"),
+              200);
+    CHECK_HAS(file_text("config.json"), "\"url\":\"http://127.0.0.1:1/mcp?api_key=hush\"");
+
+    /* Where nothing was hidden, nothing is known. */
+    CHECK_INT(http("PUT", "/api/servers/srv", "{\"command\":\"cat\",\"args\":[\"***\"]}"), 409);
+    CHECK_INT(http("PUT", "/api/servers/far", "{\"url\":\"http://127.0.0.2:1/?api_key=***\"}"),
+              409);
+    CHECK(!strstr(file_text("config.json"), "***"));
+    rig_end();
+}
+
 TEST(a_server_is_added_configured_switched_and_removed_in_config_json)
 {
     rig_begin();
