@@ -3,6 +3,7 @@ import { GrowingText } from "../ui/grow";
 import { Field } from "../ui/parts";
 import { oneLine } from "../ui/text";
 import { splitWords } from "../words";
+import { hasHidden } from "./configure_state";
 import type { Form, Problems } from "./configure_state";
 import { Pairs } from "./pairs";
 
@@ -72,11 +73,13 @@ export function Names({ form, problems, change, taken }: Props & { taken: boolea
   );
 }
 
+const HIDDEN = "*** stands for what is not shown; it stays as it is.";
+
 export function Reach({ form, problems, change }: Props) {
   if (form.remote)
     return (
       <>
-        <Line label="URL" mono value={form.url} error={problems.url} onText={(url) => change({ url })} />
+        <Line label="URL" mono value={form.url} error={problems.url} help={hasHidden(form) ? HIDDEN : undefined} onText={(url) => change({ url })} />
         <PairsField label="Headers" error={problems.headers}>
           <Pairs label="Headers" one="header" all={form.headers} onChange={(headers) => change({ headers })} />
         </PairsField>
@@ -87,7 +90,7 @@ export function Reach({ form, problems, change }: Props) {
       <Field
         label="Command line"
         error={problems.line}
-        help="Run directly, without a shell. ${NAME} is filled in from Patchbay's environment."
+        help={`Run directly, without a shell. \${NAME} is filled in from Patchbay's environment. ${hasHidden(form) ? HIDDEN : ""}`}
       >
         {(id, describedBy) => (
           <GrowingText id={id} class="mono" describedBy={describedBy} value={form.line} onText={(line) => change({ line })} />

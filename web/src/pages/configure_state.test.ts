@@ -111,6 +111,17 @@ test("a hidden value stays under its name, and only there", () => {
   assert.match(problemsOf({ ...form, env: [{ ...a, name: "C" }, b] }, none).env!, /value of C again/);
 });
 
+test("hidden words of a command line stay where they are", () => {
+  const form = saved({ command: "x", args: ["--key", "***", "a"] });
+  assert.equal(isValid(form, none), true);
+  assert.equal(isValid({ ...form, line: form.line + " more" }, none), true);
+  assert.equal(isValid({ ...form, line: "x --key typed" }, none), true);
+  assert.match(problemsOf({ ...form, line: "x --verbose --key ***" }, none).line!, /in full/);
+  const remote = saved({ url: "https://h.test/?key=***" });
+  assert.equal(isValid({ ...remote, timeout: "5" }, none), true);
+  assert.match(problemsOf({ ...remote, url: "https://other.test/?key=***" }, none).url!, /in full/);
+});
+
 test("three stars that a person pasted hide nothing", () => {
   assert.deepEqual(fresh({ command: "x", env: { A: "***" } }).env, [{ name: "A", value: "***", hidden: "" }]);
 });

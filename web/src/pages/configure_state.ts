@@ -206,6 +206,9 @@ export const changedServer = (f: Form): JsonObject => ({ ...entryOf(f), ...secre
 
 // ---- is it right? ----
 
+/** Some of how it is reached is not shown. */
+export const hasHidden = (f: Form) => f.saved && (f.remote ? f.url : f.line).includes(MASKED);
+
 export type Problems = Partial<
   Record<"name" | "line" | "url" | "env" | "headers" | "timeout" | "keys" | "keyfile", string>
 >;
@@ -219,20 +222,26 @@ function nameProblem(f: Form, taken: ReadonlySet<string>): string {
   return "";
 }
 
-const HIDDEN_PART = "Where *** stands, something is not shown. Type it again in full.";
+const HIDDEN_PART = "*** stands for something that is not shown. Here it is not known for what: type it in full.";
+
+/** What is hidden is known where it was, and nowhere else. */
+function isLost(word: string, was: string | undefined): boolean {
+  return word.includes(MASKED) && word !== was;
+}
 
 function lineProblem(f: Form): string {
   if (f.remote) return "";
   const split = splitWords(f.line);
   if (!split) return "A quote is still open.";
   if (!split[0]) return "Give the program to run.";
-  return f.line.includes(MASKED) ? HIDDEN_PART : "";
+  const before = f.saved ? (splitWords(lineOf(f.entry)) ?? []) : [];
+  return split.some((word, i) => isLost(word, before[i])) ? HIDDEN_PART : "";
 }
 
 function urlProblem(f: Form): string {
   if (!f.remote) return "";
   const url = f.url.trim();
-  if (url.includes(MASKED)) return HIDDEN_PART;
+  if (isLost(url, f.saved ? text(f.entry["url"]) : undefined)) return HIDDEN_PART;
   if (/^\$\{/.test(url)) return ""; // filled in when it is used
   return /^https?:\/\/[^\s/]+/i.test(url) ? "" : "Give a URL that begins with https:// or http://";
 }
