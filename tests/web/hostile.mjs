@@ -60,11 +60,24 @@ for (const width of [1280, 360]) {
     await harmless(page);
 
     await go(page, 'resources');
-    await page.getByText(IMG).first().waitFor();
+    await page.getByText('javascript:window.pwned=9').first().waitFor();
     await harmless(page);
+    await page.getByRole('list', { name: 'resources' }).getByRole('link').first().click();
+    await page.getByRole('article', { name: 'Resource' }).getByText('window.pwned=2').last().waitFor();
+    await harmless(page);
+    await go(page, 'resources?kind=templates');
+    await page.getByRole('list', { name: 'templates' }).getByRole('link').first().click();
+    await page.getByRole('article', { name: 'Resource template' }).waitFor();
+    await harmless(page);
+
     await go(page, 'prompts');
-    await page.getByText(IMG).first().waitFor();
+    await page.getByRole('list', { name: 'prompts' }).getByRole('link').first().click();
+    const prompt = page.getByRole('article', { name: `Prompt ${IMG}` });
+    await prompt.getByRole('textbox').fill(IMG);
+    await prompt.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('region', { name: 'Messages' }).getByText(IMG).first().waitFor();
     await harmless(page);
+
     await go(page, 'calls');
     await page.getByRole('list', { name: 'Calls' }).getByText('plain').first().waitFor();
     await harmless(page);

@@ -18,4 +18,6 @@ window.addEventListener("hashchange", () => {
 startTheme();
 startKeys();
 startStore();
-render(<App />, document.getElementById("app")!);
+const place = document.getElementById("app")!;
+place.textContent = ""; // what was painted while this script was on its way
+render(<App />, place);
