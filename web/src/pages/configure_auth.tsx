@@ -51,7 +51,7 @@ function NameField({ form, i, problems, change }: Props & { i: number }) {
   return (
     <Field
       label={form.remote ? "Header" : "Variable"}
-      help={form.remote ? "Authorization unless you name another." : "The server's manual tells it, for example GITHUB_TOKEN."}
+      help={form.remote ? "Left empty, it goes as Authorization: Bearer, as most want it." : "The server's manual tells it, for example GITHUB_TOKEN."}
       error={key.name === "" ? problems.keys : undefined}
     >
       {(id, describedBy) => (
@@ -59,7 +59,7 @@ function NameField({ form, i, problems, change }: Props & { i: number }) {
           id={id}
           class="mono"
           aria-describedby={describedBy}
-          placeholder={form.remote ? "Authorization" : "API_KEY"}
+          placeholder={form.remote ? "Authorization: Bearer" : "API_KEY"}
           value={key.name}
           spellcheck={false}
           autocomplete="off"
