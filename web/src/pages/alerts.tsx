@@ -70,9 +70,12 @@ export function AlertsPage() {
 }
 
 /** S0-136 */
+/** Where it would be said twice, or lie over a form that somebody fills in. */
+const quiet = new Set(["alerts", "add", "configure"]);
+
 export function ServerIssue() {
   const alert = firstPending(alerts.value);
-  if (!alert || route.value.page === "alerts") return null;
+  if (!alert || quiet.has(route.value.page)) return null;
   const others = alerts.value.length - 1;
   return (
     <section class="alerts-issue" aria-labelledby="server-issue">
