@@ -13,7 +13,7 @@ DESTDIR ?=
 PORT    ?= 7332
 JOBS    ?= $(shell nproc)
 
-.PHONY: all run test lint format bench fuzz soak conformance coverage tsan valgrind install docs clean help
+.PHONY: all run test lint format bench fuzz soak conformance coverage tsan valgrind screenshots install docs clean help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
@@ -42,6 +42,7 @@ format:
 bench: all
 	@tools/deps test
 	@BUILD=$(BUILD) tests/bench/run
+	@BUILD=$(BUILD) tests/bench/console
 
 fuzz:
 	@tools/deps build fuzz
@@ -69,6 +70,11 @@ tsan:
 valgrind:
 	@tools/deps build test valgrind
 	@tools/test-under valgrind
+
+# The pictures of the console that the README shows.
+screenshots: all
+	@tools/deps test
+	@BUILD=$(BUILD) tools/screenshots
 
 install: all
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet --strip

@@ -85,16 +85,26 @@ story('a long call shows its progress wherever one is, and is cancelled', { serv
   await panel.getByText('trigger-long-running-operation').waitFor();
   await panel.getByText(/^on every • \d+s$/).waitFor();
   await panel.getByRole('progressbar').waitFor();
-  await go(page, 'calls');
-  const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').first();
-  await call.getByRole('progressbar').waitFor();
+  await page.getByRole('link', { name: /^Servers/ }).click(); // it goes on wherever one looks
   const { calls } = await h.ask('/api/calls');
   assert.equal(calls.length, 1);
   await panel.getByRole('button', { name: 'Cancel trigger-long-running-operation' }).click();
-  await call.getByText('cancelled by a person or the client').waitFor();
   await panel.waitFor({ state: 'detached' });
   assert.deepEqual((await h.ask('/api/calls')).calls, []);
   assert.equal((await h.ask('/api/calls')).recent[0].id, calls[0].id, 'it was that one');
+  await go(page, 'calls');
+  const list = page.getByRole('list', { name: 'Calls' }).getByRole('listitem');
+  await list.first().getByText('cancelled by a person or the client').waitFor();
+
+  await go(page, 'tools/every/trigger-long-running-operation');
+  await form.getByRole('spinbutton', { name: /duration/ }).fill('300');
+  await form.getByRole('button', { name: 'Call', exact: true }).click();
+  await page.getByRole('region', { name: 'Result' }).getByRole('img', { name: 'calling' }).waitFor();
+  await go(page, 'calls');
+  await list.first().getByRole('img', { name: 'running' }).waitFor();
+  await list.first().getByRole('button', { name: /^Cancel/ }).click();
+  await list.first().getByText('cancelled by a person or the client').waitFor();
+  assert.equal(await list.count(), 2);
 });
 
 // S0-131, S1-86, S1-125, S1-126

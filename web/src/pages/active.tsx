@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { at, post } from "../api";
 import { now } from "../now";
-import { href } from "../router";
+import { href, route } from "../router";
 import { active } from "../store";
 import { tellFailure } from "../toasts";
 import type { Call } from "../types";
@@ -55,7 +55,7 @@ function useShown(): Shown {
 
 export function ActiveCalls() {
   const { rows, more } = useShown();
-  if (rows.length === 0) return null;
+  if (rows.length === 0 || route.value.page === "calls") return null; // which shows them all
   const open = !folded.value;
   return (
     <section class="active" aria-label="Running calls">

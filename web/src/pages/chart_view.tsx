@@ -80,7 +80,7 @@ function Canvas({ data, onHover }: { data: ChartData; onHover: (i: number | null
     const sized = new ResizeObserver(() => u.setSize({ width: place.clientWidth, height: HEIGHT }));
     sized.observe(place);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    const again = () => u.redraw();
+    const again = () => u.redraw(false);
     dark.addEventListener("change", again);
     return () => {
       dark.removeEventListener("change", again);
@@ -89,7 +89,7 @@ function Canvas({ data, onHover }: { data: ChartData; onHover: (i: number | null
     };
   }, []);
   useEffect(() => chart.current?.setData(data), [data]);
-  useEffect(() => chart.current?.redraw(), [drawn]);
+  useEffect(() => chart.current?.redraw(false), [drawn]); // only the colours are others
   return <div ref={box} class="calls-canvas" style={{ height: `${HEIGHT}px` }} />;
 }
 
