@@ -200,7 +200,7 @@ enum {
     WARDEN_PAUSE_MS = 10,         /* between two looks that find nothing */
 
     /* REST */
-    SERVE_WRONG_TOKENS_MAX = 20,     /* a second, of one listener; more are told to wait */
+    SERVE_WRONG_TOKENS_MAX = 100,    /* a second, of one listener; more are told to wait */
     REST_REQUESTS_MAX = 1024,        /* under way at a time; streams are counted apart */
     REST_PARAMS_MAX = 12,            /* of one route */
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */

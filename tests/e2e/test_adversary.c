@@ -71,7 +71,7 @@ static int http(struct ask q)
 
 static const char *const routes[] = {
     "/mcp",      "/mcp/ex",          "/mcp/mode/full", "/sse",         "/mcp/sse",
-    "/messages", "/mcp/ex/messages", "/mcp/nosuch",    "/mcp/mode/no", "/",
+    "/messages", "/mcp/ex/messages", "/mcp/nosuch",    "/mcp/mode/no", "/nosuch",
 };
 
 /* D9 D10 D20 E3 E11 E12: on every route, with and without a body. */
