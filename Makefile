@@ -48,12 +48,13 @@ fuzz:
 	@tools/deps build fuzz
 	@tests/fuzz/run
 
-# Ten thousand killed servers, and the crowd again and again: minutes, not seconds.
+# Ten thousand killed servers, the crowd again and again, and a thousand pages that listen: minutes.
 soak: all
 	@tools/deps test
 	@ninja -C $(BUILD) --quiet tests/e2e/test_e2e_kills tests/e2e/test_e2e_crowd tests/e2e/mob_server
 	@BUILD_DIR=$(abspath $(BUILD)) TAP_TIMEOUT_S=1800 KILLS=10000 $(BUILD)/tests/e2e/test_e2e_kills
 	@for i in 1 2 3 4 5; do BUILD_DIR=$(abspath $(BUILD)) $(BUILD)/tests/e2e/test_e2e_crowd || exit 1; done
+	@BUILD=$(BUILD) tests/bench/streams
 
 conformance: all
 	@tools/deps test

@@ -3,7 +3,12 @@
  * Each event is written once, into a ring that all streams read from, each at its own place. So a
  * stream costs what its connection costs, a client that comes back with Last-Event-ID goes on where
  * it was, and one that reads more slowly than things happen is cut off when the ring has passed it.
- * What a client missed for good is told by the event "reset": it must look at everything anew. */
+ * What a client missed for good is told by the event "reset": it must look at everything anew.
+ *
+ * Telling goes in rounds, a few readers at a turn, with rests between: a thousand pages that are
+ * left open must not make a call slow. The more they are, the later they hear, and the more at
+ * once.
+ */
 #include "rest_impl.h"
 #include <stdio.h>
 
@@ -36,12 +41,14 @@ struct rest_events {
     size_t n_readers;
     struct happening ring[REST_EVENTS_MAX];
     uint64_t first, end; /* numbers of those in the ring; end is the next one's */
-    uint64_t pumped;     /* up to here readers have been told */
+    uint64_t told;       /* the round began with these */
+    size_t left;         /* readers that the round has yet to reach: the first of the list */
     size_t bytes;
     char boot[BOOT_CHARS + 1]; /* numbers of another run mean nothing in this one */
-    struct timer beat, forget;
+    struct timer beat, forget, rest;
     bool recording; /* somebody listens, or did a while ago: else it is not worth the while */
-    bool pump_due, freed;
+    bool telling;   /* a round goes on, or is about to */
+    bool deferred, freed;
 };
 
 /* ---- readers ---- */
@@ -122,24 +129,59 @@ static void cut_off_slow(struct rest_events *e)
     }
 }
 
-static void pump(struct rest_events *e)
+/* Who has been told goes to the end of the list. One that leaves meanwhile makes the round reach
+ * another twice, which is nothing to it. */
+static void tell_some(struct rest_events *e, size_t n)
 {
-    struct list *pos, *safe;
+    for (; n && e->left && !list_empty(&e->readers); n--, e->left--) {
+        struct reader *rd = CONTAINER_OF(e->readers.next, struct reader, at);
 
-    e->pumped = e->end;
-    LIST_FOREACH(pos, safe, &e->readers)
-        feed(CONTAINER_OF(pos, struct reader, at));
+        list_remove(&rd->at);
+        list_append(&e->readers, &rd->at);
+        feed(rd);
+    }
 }
 
-static void pump_later(void *ctx)
+static void begin_round(struct rest_events *e)
+{
+    e->told = e->end;
+    e->left = e->n_readers;
+}
+
+static void go_on(void *ctx);
+
+static void end_of_turn(void *ctx)
 {
     struct rest_events *e = ctx;
 
-    e->pump_due = false;
+    e->deferred = false;
     if (e->freed)
         free(e);
     else
-        pump(e);
+        go_on(e);
+}
+
+static void go_on_later(struct rest_events *e)
+{
+    e->deferred = true;
+    loop_defer(e->loop, end_of_turn, e);
+}
+
+static void go_on(void *ctx)
+{
+    struct rest_events *e = ctx;
+
+    if (!e->left && e->told == e->end) {
+        e->telling = false;
+        return;
+    }
+    if (!e->left)
+        begin_round(e);
+    tell_some(e, REST_READERS_PER_TURN);
+    if (e->n_readers > REST_READERS_PER_TURN)
+        timer_start_weak(&e->rest, REST_READERS_REST_MS);
+    else
+        go_on_later(e);
 }
 
 static void add(struct rest_events *e, int kind, const char *type, const char *server,
@@ -151,8 +193,12 @@ static void add(struct rest_events *e, int kind, const char *type, const char *s
 
     snprintf(id, sizeof id, "%s-%llu", e->boot, (unsigned long long)e->end);
     sse_write(&text, type, id, &data, 1);
-    if (e->n_readers && e->end - e->pumped >= REST_EVENTS_MAX / 2)
-        pump(e);
+    /* Much at once must not pass those who could have been told; many of them it may: to tell all
+     * would take as long as they are many. */
+    if (e->end - e->told >= REST_EVENTS_MAX / 2 && e->n_readers <= REST_READERS_PER_TURN) {
+        begin_round(e);
+        tell_some(e, REST_READERS_PER_TURN);
+    }
     while (e->end - e->first == REST_EVENTS_MAX ||
            (e->end > e->first && e->bytes + text.n > REST_EVENTS_BYTES_MAX))
         drop_first(e);
@@ -161,9 +207,9 @@ static void add(struct rest_events *e, int kind, const char *type, const char *s
         (struct happening){ blob_take_buf(&text), kind, mem_dup_opt(server) };
     if (e->first != before)
         cut_off_slow(e);
-    if (e->n_readers && !e->pump_due) {
-        e->pump_due = true;
-        loop_defer(e->loop, pump_later, e);
+    if (e->n_readers && !e->telling) {
+        e->telling = true;
+        go_on_later(e);
     }
 }
 
@@ -245,7 +291,7 @@ static void on_forget(void *ctx)
 
     while (e->first < e->end)
         drop_first(e);
-    e->first = e->pumped = ++e->end;
+    e->first = e->told = ++e->end;
     e->recording = false;
 }
 
@@ -257,10 +303,11 @@ struct rest_events *rest_events_new(struct rest *s)
     id_new(id);
     memcpy(e->boot, id, BOOT_CHARS);
     e->loop = s->loop;
-    e->first = e->end = e->pumped = 1;
+    e->first = e->end = e->told = 1;
     list_init(&e->readers);
     timer_init(&e->beat, s->loop, on_beat, e);
     timer_init(&e->forget, s->loop, on_forget, e);
+    timer_init(&e->rest, s->loop, go_on, e);
     return e;
 }
 
@@ -274,10 +321,11 @@ void rest_events_free(struct rest_events *e)
 {
     rest_events_end(e);
     timer_stop(&e->forget);
+    timer_stop(&e->rest);
     while (e->first < e->end)
         drop_first(e);
     e->freed = true;
-    if (!e->pump_due)
+    if (!e->deferred)
         free(e);
 }
 
