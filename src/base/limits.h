@@ -157,6 +157,8 @@ enum {
     CONFIG_LINKS_MAX = 16,         /* symbolic links on the way to a config file */
     CONFIG_LOCK_MS = 5000,         /* for another program to finish changing it */
     CONFIG_WARNINGS_MAX = 1000,    /* of one load */
+    SECRET_BYTES_MAX = 65536,      /* one key of a server */
+    SECRET_NAME_MAX = 128,         /* the variable or header that it is for */
     LINK_LOG_MAX = 1000,           /* entries kept per server; S0-52 */
     LINK_LOG_LINE_MAX = 4096,      /* of one entry */
     LINK_CALLS_MAX = 9000,         /* of one server, without an answer; its client takes more */

@@ -13,7 +13,7 @@ struct daemon {
     struct attach *attach;
     struct watch *watch;
     struct control_facts facts;
-    char *home, *cache, *socket, *url;
+    char *home, *cache, *secrets, *socket, *url;
     const char **files;
     bool stopping;
 
@@ -277,7 +277,9 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     d->cache = config_cache_dir(&r);
     hub.loop = d->loop;
     cli_hub_options(&hub, set);
+    d->secrets = config_secrets_dir(&r);
     hub.cache_dir = d->cache;
+    hub.secrets_dir = d->secrets;
     d->hub = hub_new(&hub);
     hosts.hub = d->hub;
     if (!hosts.expose && set->expose && host_parse_expose(set->expose, &hosts.expose, err) < 0)
@@ -356,6 +358,7 @@ static void done(struct daemon *d)
     free(d->files);
     free(d->home);
     free(d->cache);
+    free(d->secrets);
     free(d->socket);
     free(d->url);
 }

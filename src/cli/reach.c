@@ -17,7 +17,7 @@ struct reach {
     size_t n_specs;
     struct hosts *hosts;
     struct host *host;
-    char *cache;
+    char *cache, *secrets;
 };
 
 static void on_notification(void *ctx, const char *method, const char *params)
@@ -129,7 +129,9 @@ static int run_own(struct reach *s, const struct cli *cli, const struct reach_wa
 
     cli_hub_options(&hub, &s->config->settings);
     s->cache = config_cache_dir(&r);
+    s->secrets = config_secrets_dir(&r);
     hub.cache_dir = s->cache;
+    hub.secrets_dir = s->secrets;
     hub.on_demand = !w->start_all;
     hub.retry_initial = false;
     hub.health_ms = 0;
@@ -216,6 +218,7 @@ void reach_close(struct reach *s)
     free(s->specs);
     config_free(s->config);
     free(s->cache);
+    free(s->secrets);
     free(s);
 }
 

@@ -174,14 +174,35 @@ static char *advice(const struct exam *e, const struct pb_error *err)
     return format("is the address right, and does the server run there?");
 }
 
+/* The spec with what its login adds. */
+static bool add_keys(struct exam *e, struct keys **keys, struct spec *out, struct arena *a)
+{
+    AUTO_FREE char *dir = config_secrets_dir(NULL);
+    struct pb_error err;
+
+    *out = *e->spec;
+    if (keys_load(keys, e->spec, dir, &err) < 0) {
+        e->auth_wanted = true;
+        return record(e, CHECK_CONNECT, false, format("%s", err.msg),
+                      format("correct its login: auth_type, env_vars, keyfile_path"));
+    }
+    keys_apply(*keys, out, a);
+    return true;
+}
+
 static struct pb_client *check_connect(struct exam *e)
 {
-    const struct spec *s = e->spec;
+    AUTO(keys) struct keys *keys = NULL;
+    AUTO_ARENA struct arena arena = { 0 };
+    struct spec with_keys;
+    const struct spec *s = &with_keys;
     struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
     struct pb_client *client = NULL;
     uint64_t from = clock_real()->now_ms(clock_real());
     struct pb_error err;
 
+    if (!add_keys(e, &keys, &with_keys, &arena))
+        return NULL;
     o.name = "patchbay-doctor";
     o.version = pb_version();
     if (s->transport == SPEC_STDIO) {

@@ -19,6 +19,16 @@ static bool confirmed(const struct cli *cli, const char *name)
     return answer[0] == 'y' || answer[0] == 'Y';
 }
 
+/* Keys are kept for servers of config.json only. */
+static int take_out(const struct cli *cli, const char *file, const char *name, struct pb_error *err)
+{
+    AUTO_FREE char *secrets = config_secrets_dir(NULL);
+    const char *scope = cli_option(cli, "scope");
+
+    return scope && strcmp(scope, "project") == 0 ? config_remove_server(file, name, err)
+                                                  : config_forget_server(file, secrets, name, err);
+}
+
 static int run_remove(struct cli *cli)
 {
     AUTO_FREE char *file = home_file(cli);
@@ -33,7 +43,7 @@ static int run_remove(struct cli *cli)
         fprintf(stderr, "patchbay: nothing was removed\n");
         return CLI_USAGE;
     }
-    if (config_remove_server(file, name, &err) < 0)
+    if (take_out(cli, file, name, &err) < 0)
         return home_fail(cli, name, &err);
     if (cli_option(cli, "json")) {
         AUTO_BUF struct buf out = { 0 };

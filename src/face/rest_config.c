@@ -32,19 +32,24 @@ static bool refuse_elsewhere(struct rest_call *c, const struct spec *spec)
 
 /* ---- what is to be added ---- */
 
-static const char *no_variables(void *ctx, const char *name)
-{
-    (void)ctx, (void)name;
-    return NULL;
-}
-
 /* Good enough to be saved? Variables stay as they are. */
 static int parse_entry(struct spec **out, const char *name, struct span entry, struct pb_error *err)
 {
-    struct config_request request = { .env = no_variables };
+    struct config_request request = { .env = config_no_env };
     int rc = spec_check_name(span_of(name), err);
 
     return rc < 0 ? rc : spec_parse(out, name, entry, false, &request, err);
+}
+
+/* They stand beside the entry: in it they would get into the file. */
+static int refuse_secrets(struct span entry, struct pb_error *err)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    int rc = json_parse(&doc, entry, &(struct json_opts){ .keep_depth = 1 }, err);
+
+    if (rc == 0 && !json_is(json_get(json_root(&doc), "secrets"), JSON_NONE))
+        return fail(err, PB_E_INVALID, "secrets stand beside entry, not in it");
+    return rc;
 }
 
 static int parse_text(struct spec **out, const char *text, const char *name, struct buf *entry,
@@ -80,6 +85,8 @@ static bool read_new(struct rest_call *c, struct spec **out, struct buf *entry)
     if (given->given) {
         buf_add_span(entry, json_text(given->json));
         rc = parse_entry(out, name, buf_span(entry), &err);
+        if (rc == 0)
+            rc = refuse_secrets(buf_span(entry), &err);
     } else {
         rc = parse_text(out, text, name, entry, &err);
     }
@@ -109,8 +116,23 @@ static void reply_dry(struct rest_call *c, const struct spec *spec)
 
 /* ---- work on the file ---- */
 
+/* As the file has it; NULL: it does not. */
+static const struct spec *find_spec(const struct rest_job *j, struct config **config,
+                                    struct pb_error *err)
+{
+    const char *files[] = { j->path, NULL };
+    struct config_request request = { .files = files, .env = config_no_env };
+
+    if (config_load(config, &request, err) < 0)
+        return NULL;
+    return map_get(&(*config)->specs, span_of(j->name));
+}
+
 static int add_server(struct rest_job *j, struct pb_error *err)
 {
+    AUTO(config) struct config *config = NULL;
+    AUTO_JSON struct json_doc doc = { 0 };
+    const struct spec *old;
     unsigned line;
     int rc = config_find_server(j->path, j->name, &line, err);
 
@@ -119,12 +141,18 @@ static int add_server(struct rest_job *j, struct pb_error *err)
                           line);
     if (rc < 0 && rc != -(int)PB_E_NOT_FOUND)
         return rc;
-    return config_save_server(j->path, j->name, buf_span(&j->text), err);
+    old = rc == 0 ? find_spec(j, &config, NULL) : NULL;
+    rc = json_parse(&doc, buf_span(&j->text), NULL, err);
+    if (rc == 0)
+        rc = rest_secrets_save(j, json_root(&doc), NULL, err);
+    if (rc == 0 && old && old->uuid)
+        rc = secrets_forget(j->secrets_dir, old->uuid, err);
+    return rc;
 }
 
 static int remove_server(struct rest_job *j, struct pb_error *err)
 {
-    return config_remove_server(j->path, j->name, err);
+    return config_forget_server(j->path, j->secrets_dir, j->name, err);
 }
 
 static int enable_server(struct rest_job *j, struct pb_error *err)
@@ -143,27 +171,29 @@ static int enable_tool(struct rest_job *j, struct pb_error *err)
     return config_list_member(j->path, j->name, members, buf_cstr(&j->text), !j->on, err);
 }
 
+/* ---- changing an entry ---- */
+
 /* Whoever edits what GET showed sends the rest back as it was shown, without secrets and with
  * variables filled in: that stays as it is. */
 static int configure_server(struct rest_job *j, struct pb_error *err)
 {
-    const char *files[] = { j->path, NULL };
-    struct config_request request = { .files = files, .env = no_variables };
     AUTO(config) struct config *config = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf entry = { 0 };
-    struct rest_masked m = { .shown = buf_span(&j->shown) };
-    int rc = config_load(&config, &request, err);
+    struct pb_error why = { 0 };
+    struct rest_masked m = { buf_span(&j->shown), find_spec(j, &config, &why) };
+    int rc;
 
-    if (rc == 0)
-        rc = json_parse(&doc, buf_span(&j->text), NULL, err);
-    if (rc < 0)
-        return rc;
-    m.kept = map_get(&config->specs, span_of(j->name));
+    if (!m.kept && why.code)
+        return fail_copy(err, &why);
     if (!m.kept)
         return fault_fail(err, FAULT_NO_SERVER, "%s defines no server of this name", j->path);
-    rc = rest_unmask(&entry, json_root(&doc), &m, err);
-    return rc < 0 ? rc : config_save_server(j->path, j->name, buf_span(&entry), err);
+    rc = json_parse(&doc, buf_span(&j->text), NULL, err);
+    if (rc == 0)
+        rc = rest_unmask(&entry, json_root(&doc), &m, err);
+    if (rc == 0)
+        rc = json_parse(&doc, buf_span(&entry), NULL, err);
+    return rc < 0 ? rc : rest_secrets_save(j, json_root(&doc), m.kept, err);
 }
 
 /* ---- answers ---- */
@@ -184,6 +214,19 @@ static void reply_server(struct rest_job *j, int status)
 static void reply_added(struct rest_job *j) { reply_server(j, 201); }
 
 static void reply_changed(struct rest_job *j) { reply_server(j, 200); }
+
+/* A server whose entry is the same as before runs on, with the key that it was started with. */
+static void reply_configured(struct rest_job *j)
+{
+    struct hub *h = j->rest->hub;
+    const struct link *l = hub_link(h, j->name);
+    struct pb_error err;
+
+    if (l && j->secrets.n && spec_same_link(j->was, link_spec(l)) &&
+        link_state(l) != LINK_DISABLED && hub_restart(h, j->name, &err) < 0)
+        log_warn("server '%s': %s", j->name, err.msg);
+    reply_server(j, 200);
+}
 
 static void write_removed(struct http_request *r, const char *name)
 {
@@ -213,10 +256,16 @@ void rest_servers_add(struct rest_call *c)
 {
     AUTO(spec) struct spec *spec = NULL;
     AUTO_BUF struct buf entry = { 0 };
+    AUTO_SECRET struct buf secrets = { 0 };
+    struct pb_error err;
     struct rest_job *j;
 
     if (!read_new(c, &spec, &entry))
         return;
+    if (rest_secrets_take(c, &secrets, &err) < 0) {
+        rest_fail_hub(c->r, &err, NULL, NULL);
+        return;
+    }
     if (rest_yes(c, "dry_run")) {
         reply_dry(c, spec);
         return;
@@ -232,30 +281,50 @@ void rest_servers_add(struct rest_call *c)
         return;
     j->force = rest_yes(c, "force");
     buf_add_span(&j->text, buf_span(&entry));
+    j->secrets = secrets;
+    secrets = (struct buf){ 0 };
     start(j, add_server, reply_added);
+}
+
+/* All of the body but the keys. */
+static void copy_entry(struct rest_call *c, struct buf *out)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    JSON_FOREACH(member, json_root(&c->doc))
+        if (!json_key_is(member, "secrets"))
+            json_put_raw_key(&o, json_key_str(member, &a), json_text(member));
+    json_end(&o);
 }
 
 void rest_server_configure(struct rest_call *c)
 {
     struct link *l = rest_link(c);
     AUTO(spec) struct spec *check = NULL;
-    struct span entry;
+    AUTO_BUF struct buf entry = { 0 };
+    AUTO_SECRET struct buf secrets = { 0 };
     struct pb_error err;
     struct rest_job *j;
 
     if (!l || refuse_elsewhere(c, link_spec(l)))
         return;
-    entry = http_body(c->r);
-    if (parse_entry(&check, link_name(l), entry, &err) < 0) {
+    copy_entry(c, &entry);
+    if (parse_entry(&check, link_name(l), buf_span(&entry), &err) < 0 ||
+        rest_secrets_take(c, &secrets, &err) < 0) {
         rest_fail_hub(c->r, &err, "name", link_name(l));
         return;
     }
     j = rest_job_new(c, link_name(l));
     if (!j)
         return;
-    buf_add_span(&j->text, entry);
-    spec_write_masked(&j->shown, link_spec(l));
-    start(j, configure_server, reply_changed);
+    buf_add_span(&j->text, buf_span(&entry));
+    j->secrets = secrets;
+    secrets = (struct buf){ 0 };
+    j->was = spec_ref(link_spec(l));
+    spec_write_masked(&j->shown, j->was);
+    start(j, configure_server, reply_configured);
 }
 
 void rest_server_remove(struct rest_call *c)

@@ -98,9 +98,12 @@ struct rest_job {
     struct http_request *r; /* NULL: gone */
     char *path;             /* of config.json */
     char *name;
+    char *secrets_dir;
     const char *const *files; /* of the daemon; they outlive the work */
     struct buf text;
-    struct buf shown; /* what was seen of the server, when it is to be changed */
+    struct buf shown;   /* what was seen of the server, when it is to be changed */
+    struct buf secrets; /* as they came; wiped */
+    struct spec *was;   /* what is changed; NULL: nothing that is there */
     bool on, force, no_reload;
     /* On a worker. */
     int (*work)(struct rest_job *j, struct pb_error *err);
@@ -126,6 +129,19 @@ struct rest_masked {
  * place: rest_unmask.c. `m` may be NULL. -PB_E_INVALID when "***" stands for nothing known. */
 MUST_CHECK int rest_unmask(struct buf *out, struct json entry, const struct rest_masked *m,
                            struct pb_error *err);
+
+/* ---- keys: rest_secrets.c ---- */
+
+/* Takes "secrets" out of the request, whose body cannot be read any more afterwards if there are
+ * any. -PB_E_INVALID says which is wrong. `out` is to be ended by secret_done(). */
+MUST_CHECK int rest_secrets_take(struct rest_call *c, struct buf *out, struct pb_error *err);
+/* What was taken, for a server that is started with it. */
+MUST_CHECK int rest_secrets_keys(struct span text, const struct spec *s, struct keys *out,
+                                 struct pb_error *err);
+/* On a worker: saves the entry as that of j->name, without the keys in j->secrets, and these where
+ * keys are kept. `old` (may be NULL) is what is replaced: what is not said stays. */
+MUST_CHECK int rest_secrets_save(struct rest_job *j, struct json entry, const struct spec *old,
+                                 struct pb_error *err);
 
 /* ---- trying servers: rest_trial.c ---- */
 

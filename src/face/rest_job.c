@@ -7,7 +7,10 @@ static void job_free(struct rest_job *j)
     list_remove(&j->in_rest);
     buf_done(&j->text);
     buf_done(&j->shown);
+    secret_done(&j->secrets);
+    spec_unref(j->was);
     free(j->path);
+    free(j->secrets_dir);
     free(j->name);
     free(j);
 }
@@ -38,7 +41,7 @@ static bool can_change(const struct control_facts *f)
 struct rest_job *rest_job_reading(struct rest_call *c)
 {
     const struct control_facts *f = control_facts_of(c->rest->hosts);
-    AUTO_BUF struct buf path = { 0 };
+    AUTO_BUF struct buf path = { 0 }, secrets = { 0 };
     struct rest_job *j;
 
     if (!f->home || !f->reload_then) {
@@ -51,6 +54,8 @@ struct rest_job *rest_job_reading(struct rest_call *c)
     j->rest = c->rest;
     j->r = c->r;
     j->path = buf_take(&path);
+    buf_printf(&secrets, "%s/secrets", f->home);
+    j->secrets_dir = buf_take(&secrets);
     j->files = f->files;
     list_append(&c->rest->jobs, &j->in_rest);
     http_on_gone(c->r, on_gone, j);

@@ -24,6 +24,8 @@
         0   \
     }
 
+#define SECRETS_HELP "keys by variable or header, kept apart from config.json; null forgets one"
+
 /* clang-format off */
 static const struct rest_param by_name[] = { NAME_PARAM, END };
 static const struct rest_param by_alert[] = { ID_PARAM("the alert's id"), END };
@@ -52,6 +54,7 @@ static const struct rest_param configure_params[] = {
     { "env",     REST_BODY, REST_OBJECT, false, "a value of \"***\" stays as it is" },
     { "url",     REST_BODY, REST_STRING, false, "instead of a command" },
     { "headers", REST_BODY, REST_OBJECT, false, "a value of \"***\" stays as it is" },
+    { "secrets", REST_BODY, REST_OBJECT, false, SECRETS_HELP },
     END,
 };
 
@@ -60,6 +63,7 @@ static const struct rest_param add_params[] = {
     { "text",    REST_BODY,  REST_STRING, false, "a command, package or URL, as 'patchbay add' takes it" },
     { "name",    REST_BODY,  REST_STRING, false, "the server's name; a text names itself" },
     { "entry",   REST_BODY,  REST_OBJECT, false, "instead of text: the entry as it stands in config.json" },
+    { "secrets", REST_BODY,  REST_OBJECT, false, SECRETS_HELP },
     { "force",   REST_BODY,  REST_BOOL,   false, "replace a server of that name" },
     END,
 };

@@ -9,7 +9,9 @@ struct trial {
     struct link *link; /* NULL: on its way out */
     unsigned refs;     /* the link; a look that was put off */
     uint64_t began;
-    struct buf tools; /* as the server lists them */
+    struct buf tools;  /* as the server lists them */
+    struct keys *keys; /* that were given; the link's spec borrows them */
+    struct arena arena;
 };
 
 static void trial_unref(struct trial *t)
@@ -18,6 +20,8 @@ static void trial_unref(struct trial *t)
         return;
     list_remove(&t->in_rest);
     buf_done(&t->tools);
+    keys_free(t->keys);
+    arena_done(&t->arena);
     free(t);
 }
 
@@ -161,7 +165,7 @@ static void on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
 
 /* ---- beginning and end ---- */
 
-static void begin(struct rest_call *c, struct spec *spec)
+static void begin(struct rest_call *c, struct spec *spec, struct keys *take_keys)
 {
     struct trial *t = NEW(struct trial);
     struct link_options o;
@@ -169,6 +173,8 @@ static void begin(struct rest_call *c, struct spec *spec)
 
     *t = (struct trial){ .r = c->r, .loop = c->rest->loop, .refs = 1 };
     t->began = loop_now(t->loop);
+    t->keys = take_keys;
+    keys_apply(take_keys, spec, &t->arena);
     list_append(&c->rest->trials, &t->in_rest);
     hub_link_options(c->hub, &o);
     o.event = on_event;
@@ -217,6 +223,8 @@ static int parse(struct rest_call *c, struct spec **out, struct pb_error *err)
 void rest_servers_test(struct rest_call *c)
 {
     AUTO(spec) struct spec *spec = NULL;
+    AUTO(keys) struct keys *keys = keys_new();
+    AUTO_SECRET struct buf secrets = { 0 };
     struct pb_error err;
 
     if (count_trials(c->rest) >= REST_TRIALS_MAX) {
@@ -225,10 +233,11 @@ void rest_servers_test(struct rest_call *c)
                                           .next = "try again in a few seconds" });
         return;
     }
-    if (parse(c, &spec, &err) < 0)
+    if (parse(c, &spec, &err) < 0 || rest_secrets_take(c, &secrets, &err) < 0 ||
+        rest_secrets_keys(buf_span(&secrets), spec, keys, &err) < 0)
         rest_fail_hub(c->r, &err, NULL, NULL);
     else
-        begin(c, spec);
+        begin(c, spec, TAKE(keys));
 }
 
 void rest_trials_end(struct rest *s)

@@ -82,13 +82,7 @@ static bool is_fragment(char *text)
 
 /* ---- what the JSON is ---- */
 
-static const char *no_variables(void *ctx, const char *name)
-{
-    (void)ctx, (void)name;
-    return NULL;
-}
-
-static const struct config_request as_written = { .env = no_variables };
+static const struct config_request as_written = { .env = config_no_env };
 
 static void name_itself(struct buf *out, const struct spec *s)
 {

@@ -44,6 +44,9 @@ struct config_request {
     void *env_ctx;
 };
 
+/* An env() that knows none, for who wants variables kept as they are written. */
+const char *config_no_env(void *ctx, const char *name);
+
 /* Without --config, config.json of the home directory is read if it exists; with --config it is
  * not. Reads files: not on the loop's thread. -PB_E_NOT_FOUND: a file that must exist does not;
  * -PB_E_INVALID: the first thing that is wrong. */
@@ -72,8 +75,7 @@ struct config *config_new(void);
  *     auth_type env_vars keyfile_path oauth config source package
  *
  * null is the same as not there. Unknown ones are warnings. Variables are filled in in command,
- * args, cwd, url and in the values of env and headers; who wants them kept as they are hands in an
- * env() that knows none. */
+ * args, cwd, url and in the values of env and headers; config_no_env() keeps them as they are. */
 MUST_CHECK int spec_parse(struct spec **out, const char *name, struct span entry, bool strict,
                           const struct config_request *r, struct pb_error *err);
 /* "name:value". S4-33, T86 to T92. */
@@ -92,3 +94,4 @@ char *config_clients_path(const struct config_request *r); /* S4-21, T81 to T83,
  * not set, or when the request or $PATCHBAY_HOME has chosen a home. */
 char *config_runtime_dir(const struct config_request *r);
 char *config_cache_dir(const struct config_request *r);
+char *config_secrets_dir(const struct config_request *r); /* HOME/secrets */

@@ -1,6 +1,7 @@
 #include "config_edit.h"
 #include "config_edit_file.h"
 #include "config_edit_text.h"
+#include "secrets.h"
 
 /* The shapes in which a file names servers; the first is the one we write. */
 static const char *const shapes[] = { "mcpServers", "servers", "mcp_servers", "mcps" };
@@ -367,4 +368,28 @@ int config_set_setting(const char *path, const char *name, struct span value, st
     struct change c = { .path = path, .name = name, .value = value };
 
     return run_change(&c, value.n > 0, set_setting, err);
+}
+
+/* Under which its keys lie; NULL: it has none. A file that cannot be read is somebody else's
+ * complaint. */
+static char *uuid_of(const char *path, const char *name)
+{
+    const char *files[] = { path, NULL };
+    struct config_request r = { .files = files, .env = config_no_env };
+    AUTO(config) struct config *c = NULL;
+    const struct spec *s;
+
+    if (config_load(&c, &r, NULL) < 0)
+        return NULL;
+    s = map_get(&c->specs, span_of(name));
+    return s ? mem_dup_opt(s->uuid) : NULL;
+}
+
+int config_forget_server(const char *path, const char *secrets, const char *name,
+                         struct pb_error *err)
+{
+    AUTO_FREE char *uuid = uuid_of(path, name);
+    int rc = config_remove_server(path, name, err);
+
+    return rc == 0 && uuid ? secrets_forget(secrets, uuid, err) : rc;
 }

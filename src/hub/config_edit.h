@@ -12,6 +12,9 @@ MUST_CHECK int config_save_server(const char *path, const char *name, struct spa
                                   struct pb_error *err);
 /* -PB_E_NOT_FOUND says in which other file it is, if it is known. Looks in every shape. */
 MUST_CHECK int config_remove_server(const char *path, const char *name, struct pb_error *err);
+/* The same, and the keys that it has in the directory of secrets.h go, too. S1-63 */
+MUST_CHECK int config_forget_server(const char *path, const char *secrets, const char *name,
+                                    struct pb_error *err);
 /* Sets one member of a server's entry, in whichever shape it is; `value` empty: takes it out. */
 MUST_CHECK int config_set_member(const char *path, const char *name, const char *member,
                                  struct span value, struct pb_error *err);

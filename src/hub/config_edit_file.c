@@ -63,7 +63,7 @@ static int follow_links(const char *path, char **out, struct pb_error *err)
     return fail_sys(err, ELOOP, "open '%s'", path);
 }
 
-static int make_directories(const char *dir, struct pb_error *err)
+int edit_make_directories(const char *dir, struct pb_error *err)
 {
     AUTO_FREE char *at = mem_dup(dir);
 
@@ -154,7 +154,7 @@ int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf 
     if (rc < 0)
         return rc;
     dir = directory_of(f->path);
-    if (make && (rc = make_directories(dir, err)) < 0)
+    if (make && (rc = edit_make_directories(dir, err)) < 0)
         return rc;
     if (!make && access(dir, F_OK) < 0)
         return 0;

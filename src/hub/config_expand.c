@@ -5,6 +5,12 @@ const char *config_env(const struct config_request *r, const char *name)
     return r && r->env ? r->env(r->env_ctx, name) : getenv(name);
 }
 
+const char *config_no_env(void *ctx, const char *name)
+{
+    (void)ctx, (void)name;
+    return NULL;
+}
+
 static bool name_char(char c, bool first)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

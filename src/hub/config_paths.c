@@ -88,3 +88,10 @@ char *config_cache_dir(const struct config_request *r)
 {
     return state_dir(r, "XDG_CACHE_HOME", "/cache");
 }
+
+char *config_secrets_dir(const struct config_request *r)
+{
+    AUTO_FREE char *home = config_home(r);
+
+    return join(home, "/secrets");
+}

@@ -45,6 +45,7 @@ void hub_link_options(const struct hub *h, struct link_options *out)
         .connect_ms = h->opts.connect_ms,
         .call_ms = h->opts.call_ms,
         .marker = h->opts.marker,
+        .secrets = h->opts.secrets_dir,
     };
 }
 
@@ -454,6 +455,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
 {
     h->opts = *o;
     h->opts.cache_dir = mem_dup_opt(o->cache_dir);
+    h->opts.secrets_dir = mem_dup_opt(o->secrets_dir);
     h->opts.marker = mem_dup_opt(o->marker);
     h->loop = o->loop;
     id_new(h->id);
@@ -463,6 +465,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .connect_ms = o->connect_ms,
         .call_ms = o->call_ms,
         .marker = h->opts.marker,
+        .secrets = h->opts.secrets_dir,
         .refresh_on_change = o->refresh_on_change,
         .event = member_on_event,
         .listed = member_on_listed,
@@ -522,6 +525,7 @@ static void hub_free(struct hub *h)
     map_done(&h->changed);
     free((char *)h->opts.cache_dir);
     free((char *)h->opts.marker);
+    free((char *)h->opts.secrets_dir);
     free(h);
 }
 

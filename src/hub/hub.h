@@ -11,9 +11,11 @@
 #include "fault.h"
 #include "filter.h"
 #include "hub_wait.h"
+#include "keys.h"
 #include "link.h"
 #include "mode.h"
 #include "proxy.h"
+#include "secrets.h"
 #include "spec.h"
 #include "texts.h"
 #include "view.h"
@@ -42,9 +44,10 @@ struct hub_options {
     bool retry_initial;            /* also when the first connection fails; true in the library */
     bool on_demand;                /* every server waits for its first call */
     bool refresh_on_change;
-    const char *cache_dir; /* catalogues and eras are kept here; NULL: nowhere */
-    const char *marker;    /* put into the environment of children, "NAME=value"; may be NULL */
-    link_open_fn *open;    /* NULL: the real one */
+    const char *secrets_dir; /* keys of servers are kept here; NULL: nowhere */
+    const char *cache_dir;   /* catalogues and eras are kept here; NULL: nowhere */
+    const char *marker;      /* put into the environment of children, "NAME=value"; may be NULL */
+    link_open_fn *open;      /* NULL: the real one */
     void *open_ctx;
 };
 #define HUB_OPTIONS_INIT                                                                         \

@@ -16,6 +16,8 @@ static void link_free(void *p)
     buf_done(&l->words);
     free((char *)(uintptr_t)l->opts.marker);
     free((char *)(uintptr_t)l->opts.hub);
+    free((char *)(uintptr_t)l->opts.secrets);
+    keys_drop(l);
     free((char *)(uintptr_t)l->status.message);
     spec_unref(l->spec);
     free(l);
@@ -71,6 +73,7 @@ struct link *link_new(const struct link_options *opts, struct spec *spec)
     l->opts = *opts;
     l->opts.marker = mem_dup_opt(opts->marker);
     l->opts.hub = mem_dup_opt(opts->hub);
+    l->opts.secrets = mem_dup_opt(opts->secrets);
     if (!l->opts.open) {
         l->opts.open = link_open_client;
         l->opts.open_ctx = &l->opts;

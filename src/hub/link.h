@@ -35,6 +35,7 @@ struct link_options {
     uint64_t call_ms;       /* for calls and specs that say nothing */
     const char *marker;     /* put into the environment of children, "NAME=value"; may be NULL */
     bool refresh_on_change; /* list_changed makes it list again */
+    const char *secrets;    /* the directory of keys; may be NULL */
     const char *hub;        /* our id: a server that names it leads back to us; may be NULL */
 
     hub_event_fn *event;

@@ -201,6 +201,7 @@ int channel_open(struct channel *ch, struct pb_error *err)
         warden_server_mark(ch->mark);
         marked.env = environment(&arena, marked.env, ch->mark);
     }
+    keys_apply(l->keys, &marked, &arena);
     return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked,
                         ch->caller ? ch->caller : "", &events, ch, err);
 }

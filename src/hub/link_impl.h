@@ -1,5 +1,6 @@
 /* link_impl.h - what the files of the link share. Not for others: they use link.h. */
 #pragma once
+#include "keys.h"
 #include "link.h"
 #include "log_ring.h"
 #include "warden.h"
@@ -79,6 +80,7 @@ struct link {
     size_t closing; /* clients on their way out */
 
     struct timer limit; /* of the running attempt */
+    struct keys *keys;  /* that it is started with; NULL: none, or not needed any more */
     unsigned attempt;   /* its number */
     unsigned retries;
     double connect_began, connect_took;
@@ -141,6 +143,12 @@ MUST_CHECK int channel_open(struct channel *ch, struct pb_error *err);
 void channel_drop(struct channel *ch);
 /* What a server that ended said last, as far as it fits. */
 void channel_explain(const struct channel *ch, struct pb_error *err);
+
+/* link_keys.c */
+/* `then` when the keys are there; not when the attempt has ended meanwhile or fails for want of
+ * them. At once when there are none to be fetched. */
+void keys_fetch(struct link *l, void (*then)(struct link *l));
+void keys_drop(struct link *l);
 
 /* link_instance.c */
 /* NULL: there can be none, err says why. */

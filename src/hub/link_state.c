@@ -113,18 +113,26 @@ static void fail_early(void *ctx)
     link_unref(e->l);
 }
 
-static void begin(struct link *l)
+static void open_shared(struct link *l)
 {
     struct pb_error err;
     struct early *e;
+    int rc = channel_open(&l->shared, &err);
 
-    timer_start(&l->limit, l->opts.connect_ms);
-    if (channel_open(&l->shared, &err) == 0)
+    if (l->spec->instance == SPEC_SHARED)
+        keys_drop(l); /* nobody else is going to be started with them */
+    if (rc == 0)
         return;
     e = NEW(struct early);
     *e = (struct early){ l, l->attempt, err };
     link_ref(l);
     loop_defer(l->loop, fail_early, e);
+}
+
+static void begin(struct link *l)
+{
+    timer_start(&l->limit, l->opts.connect_ms);
+    keys_fetch(l, open_shared);
 }
 
 int link_connect(struct link *l, unsigned retries, struct pb_error *err)
@@ -156,6 +164,7 @@ static void quit(struct link *l, enum call_cancel why)
     calls_cancel(&l->shared, why);
     instances_drop(l, why);
     channel_drop(&l->shared);
+    keys_drop(l);
 }
 
 void link_cancel_connect(struct link *l)

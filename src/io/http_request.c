@@ -91,6 +91,12 @@ struct span http_query(const struct http_request *r)
 
 struct span http_body(const struct http_request *r) { return buf_span(&r->in.body); }
 
+void http_wipe_body(struct http_request *r)
+{
+    if (r->in.body.n)
+        explicit_bzero(r->in.body.p, r->in.body.n);
+}
+
 struct blob *http_take_body(struct http_request *r) { return blob_take_buf(&r->in.body); }
 
 struct span http_header(const struct http_request *r, const char *name, size_t *count)

@@ -62,6 +62,8 @@ struct span http_header(const struct http_request *r, const char *name, size_t *
 size_t http_fields(const struct http_request *r, const struct http_field **out);
 /* "127.0.0.1:52000" */
 const char *http_peer(const struct http_request *r);
+/* Overwrites the body, which held a secret: what was borrowed from it is gone. */
+void http_wipe_body(struct http_request *r);
 /* fn runs once if the client goes away before the answer is complete; after it (and after
  * http_reply()/http_end()) r must not be used. */
 void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx);

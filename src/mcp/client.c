@@ -15,6 +15,13 @@ _Static_assert(ARRAY_LEN(states) == CL_COUNT, "every state has a row");
 
 void client_ref(struct client *c) { c->refs++; }
 
+/* They may hold keys. */
+static void wipe_list(const char *const *list)
+{
+    for (; list && *list; list++)
+        explicit_bzero((char *)(uintptr_t)*list, strlen(*list));
+}
+
 static void client_free(void *ctx)
 {
     struct client *c = ctx;
@@ -37,6 +44,8 @@ static void client_free(void *ctx)
     free(c->caps);
     free(c->legacy_caps);
     free(c->challenge);
+    wipe_list(c->opts.env);
+    wipe_list(c->opts.headers);
     arena_done(&c->arena);
     free(c);
     if (closed)

@@ -1,75 +1,9 @@
 /* REST of the real program, over a real socket, with real servers: what is called, what is kept in
  * config.json and what is not. */
-#include "cli_rig.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include "rest_http.h"
 
 #define CALL(tool, arguments) \
     http("POST", "/api/mcp-tools/call", "{\"tool\":\"" tool "\",\"arguments\":" arguments "}")
-
-static void start(const char *const *more)
-{
-    const char *args[RIG_ARGS_MAX] = { "--token", "secret" };
-
-    for (int i = 0; more && more[i]; i++)
-        args[2 + i] = more[i];
-    rig_daemon(args);
-}
-
-static int dial(void)
-{
-    const char *at = strstr(file_text("daemon.err"), "http://127.0.0.1:");
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK(at != NULL);
-    to.sin_port = htons((uint16_t)strtoul(at + strlen("http://127.0.0.1:"), NULL, 10));
-    CHECK_INT(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    return fd;
-}
-
-/* The status; `out` gets the body. $BUILD is filled in. */
-static int http(const char *method, const char *path, const char *body)
-{
-    AUTO_BUF struct buf request = { 0 }, answer = { 0 }, filled = { 0 };
-    AUTO_CLOSE int fd = dial();
-    const char *end;
-    ssize_t n;
-
-    for (const char *p = body; *p; p++) {
-        if (strncmp(p, "$BUILD", 6) == 0) {
-            buf_str(&filled, getenv("BUILD_DIR"));
-            p += 5;
-        } else {
-            buf_byte(&filled, *p);
-        }
-    }
-    buf_printf(&request,
-               "%s %s HTTP/1.1\r\nHost: localhost:%.*s\r\nAuthorization: Bearer secret\r\n"
-               "Connection: close\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-               method, path, (int)strcspn(strstr(file_text("daemon.err"), "127.0.0.1:") + 10, "/"),
-               strstr(file_text("daemon.err"), "127.0.0.1:") + 10, filled.n);
-    buf_add_span(&request, buf_span(&filled));
-    CHECK_INT(send(fd, request.p, request.n, MSG_NOSIGNAL), request.n);
-    while ((n = recv(fd, buf_reserve(&answer, 65536), 65536, 0)) > 0)
-        answer.n += (size_t)n;
-    end = strstr(buf_cstr(&answer), "\r\n\r\n");
-    CHECK(end != NULL);
-    snprintf(out, sizeof out, "%s", end + 4);
-    return (int)strtol(answer.p + 9, NULL, 10);
-}
-
-/* What a server's state is, as REST tells it. */
-static const char *state_of(const char *server)
-{
-    char path[128];
-
-    snprintf(path, sizeof path, "/api/servers/%s", server);
-    return http("GET", path, "") == 200 ? member("state") : "";
-}
-
-#define BECOMES(server, state) WAIT_FOR(strcmp(state_of(server), state) == 0)
 
 /* S4-209 */
 TEST(a_tool_is_called_through_rest)

@@ -141,7 +141,6 @@ TEST(several_servers_come_in_their_order_and_say_whether_they_are_there)
     rest_done(&rig);
 }
 
-/* S1-88 */
 TEST(people_read_a_name_made_for_them)
 {
     static const struct {
