@@ -79,8 +79,11 @@ function watch(page, origin, allowed) {
   });
   page.on('pageerror', (e) => problems.push(`uncaught: ${e.stack}`));
   page.on('dialog', (d) => (problems.push(`dialog: ${d.message()}`), d.dismiss()));
+  page.pending = new Set();
+  for (const over of ['requestfinished', 'requestfailed']) page.on(over, (r) => page.pending.delete(r));
   page.on('request', (r) => {
     const url = r.url();
+    if (!url.endsWith('/api/events')) page.pending.add(r);
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) problems.push(`asked ${url}`);
     if (url.includes(encodeURIComponent(TOKEN)) && !r.isNavigationRequest()) problems.push(`token in ${url}`);
   });

@@ -1,5 +1,5 @@
 // How every page looks and is used: without a mouse, without good eyes, on a phone, in the dark.
-import { assert, axe, clean, end, everything, example, go, serve, stateOf, story, test, visit } from './lib.mjs';
+import { assert, axe, clean, end, everything, example, go, serve, stateOf, story, test, until, visit } from './lib.mjs';
 
 const servers = { every: everything(), example, bad: { command: 'no-such-program-anywhere' } };
 const pages = [
@@ -11,7 +11,8 @@ const pages = [
 async function settled(page, where) {
   await go(page, where);
   await page.getByRole('main').waitFor();
-  await page.waitForFunction(() => !document.querySelector('main [aria-busy=true]') && !document.querySelector('main .spinner'));
+  const busy = () => document.querySelector('main [aria-busy=true], main .spinner') || document.querySelector('main').innerText.includes('Counting…');
+  await until(async () => !(await page.evaluate(busy)) && page.pending.size === 0, `#/${where} stands`);
 }
 
 async function walk(how, look) {

@@ -209,7 +209,7 @@ function Matches({ match }: { match: ModeMatch | null }) {
 function Names({ match }: { match: ModeMatch }) {
   const names = match.names.slice(0, SHOWN_NAMES);
   return (
-    <div class="modes-names">
+    <div class="modes-names" role="group" aria-label="The first that match" tabIndex={0}>
       {names.map((n) => (
         <code>{oneLine(n)}</code>
       ))}
