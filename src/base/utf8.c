@@ -72,22 +72,31 @@ void utf8_append(struct buf *out, uint32_t c)
 
 size_t text_hidden(struct span s)
 {
-    const uint8_t *p = (const uint8_t *)s.p;
+    static const struct {
+        uint8_t n, first[4], last[4];
+    } rows[] = {
+        { 2, { 0xD8, 0x9C }, { 0xD8, 0x9C } },
+        { 3, { 0xE1, 0xA0, 0x8E }, { 0xE1, 0xA0, 0x8E } },
+        { 3, { 0xE2, 0x80, 0x8B }, { 0xE2, 0x80, 0x8F } },
+        { 3, { 0xE2, 0x80, 0xA8 }, { 0xE2, 0x80, 0xAE } },
+        { 3, { 0xE2, 0x81, 0xA0 }, { 0xE2, 0x81, 0xA9 } },
+        { 3, { 0xEF, 0xBB, 0xBF }, { 0xEF, 0xBB, 0xBF } },
+        { 3, { 0xEF, 0xBF, 0xB9 }, { 0xEF, 0xBF, 0xBB } },
+        { 4, { 0xF3, 0xA0, 0x80, 0x80 }, { 0xF3, 0xA0, 0x81, 0xBF } },
+    };
 
-    if (s.n < 3)
-        return 0;
-    if (p[0] == 0xE2 && p[1] == 0x80)
-        return (p[2] >= 0x8B && p[2] <= 0x8F) || (p[2] >= 0xA8 && p[2] <= 0xAE) ? 3 : 0;
-    if (p[0] == 0xE2 && p[1] == 0x81)
-        return p[2] >= 0xA0 && p[2] <= 0xA9 ? 3 : 0;
-    return p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF ? 3 : 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (s.n >= rows[i].n && memcmp(s.p, rows[i].first, rows[i].n) >= 0 &&
+            memcmp(s.p, rows[i].last, rows[i].n) <= 0)
+            return rows[i].n;
+    return 0;
 }
 
 void text_make_printable(char *s)
 {
     for (; *s; s++) {
         unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
-        size_t hidden = c >= 0xE2 ? text_hidden(span_make(s, strnlen(s, 3))) : 0;
+        size_t hidden = c >= 0xD8 ? text_hidden(span_make(s, strnlen(s, 4))) : 0;
 
         if (c < 0x20 || c == 0x7f) {
             *s = '?';

@@ -11,8 +11,9 @@ struct span utf8_cut(struct span s, size_t max);
 /* Appends code point c; a surrogate or a value out of range becomes U+FFFD. */
 void utf8_append(struct buf *out, uint32_t c);
 /* The bytes of a character at the start of `s` that is not seen but changes what is: it turns the
- * direction of text around (U+202A to U+202E, U+2066 to U+2069, U+200E, U+200F), has no width
- * (U+200B to U+200D, U+2060 to U+2065, U+FEFF) or ends a line (U+2028, U+2029). 0: none. */
+ * direction of text around (U+061C, U+202A to U+202E, U+2066 to U+2069, U+200E, U+200F), has no
+ * width (U+180E, U+200B to U+200D, U+2060 to U+2065, U+FEFF, U+FFF9 to U+FFFB, and the tags U+E0000
+ * to U+E007F, in which whole sentences can be hidden) or ends a line (U+2028, U+2029). 0: none. */
 size_t text_hidden(struct span s);
 /* Replaces control bytes (terminal escapes too) and hidden characters in place by '?'. */
 void text_make_printable(char *s);

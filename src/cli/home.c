@@ -1,4 +1,5 @@
 #include "home.h"
+#include "show.h"
 #include "token.h"
 
 static const char project_file[] = ".mcp.json";
@@ -88,7 +89,7 @@ void home_print_json(const struct spec *s, const char *file, unsigned line)
         json_put_uint(&o, "line", line);
     json_put_raw(&o, "server", buf_span(&entry));
     json_end(&o);
-    puts(buf_cstr(&out));
+    show_json(buf_cstr(&out));
 }
 
 void home_print_pairs(const char *label, const char *const *pairs, char separator)
@@ -97,9 +98,13 @@ void home_print_pairs(const char *label, const char *const *pairs, char separato
         return;
     printf("  %-10s", label);
     for (const char *const *p = pairs; *p; p++) {
-        const char *end = strchr(*p, separator);
+        AUTO_FREE char *name = mem_dup(*p);
+        char *end = strchr(name, separator);
 
-        printf("%s%.*s=***", p == pairs ? " " : ", ", (int)(end ? end - *p : (long)strlen(*p)), *p);
+        if (end)
+            *end = '\0';
+        text_make_printable(name);
+        printf("%s%s=***", p == pairs ? " " : ", ", name);
     }
     putchar('\n');
 }

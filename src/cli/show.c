@@ -4,6 +4,19 @@
 
 enum { COLUMNS_MAX = 8, GAP = 2 };
 
+/* One character of UTF-8 as JSON escapes. */
+static void put_escaped(const char *p, size_t n)
+{
+    uint32_t c = (unsigned char)p[0] & (0x7fU >> n);
+
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)p[i] & 0x3fU);
+    if (c >= 0x10000)
+        printf("\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+    else
+        printf("\\u%04x", c);
+}
+
 void show_text(char *text)
 {
     if (!isatty(STDOUT_FILENO)) {
@@ -17,6 +30,35 @@ void show_text(char *text)
         text_make_printable(line);
         puts(line);
     }
+}
+
+/* What a terminal would take for an order, and what would be shown as something else, is written as
+ * an escape: the JSON stays the same. */
+void show_json(const char *text)
+{
+    struct span rest = span_of(text);
+
+    if (!isatty(STDOUT_FILENO)) {
+        puts(text);
+        return;
+    }
+    while (rest.n) {
+        unsigned char c = (unsigned char)rest.p[0];
+        bool c1 = c == 0xC2 && rest.n > 1 && (unsigned char)rest.p[1] < 0xA0;
+        size_t n = c1 ? 2 : c >= 0xD8 ? text_hidden(rest) : 0;
+
+        if (n) {
+            put_escaped(rest.p, n);
+        } else {
+            if (c == 0x7f)
+                fputs("\\u007f", stdout);
+            else if (c != '\r') /* between values; in a string it is an escape */
+                putchar(c);
+            n = 1;
+        }
+        rest = span_from(rest, n);
+    }
+    putchar('\n');
 }
 
 const char *show_member(struct json object, const char *key, struct arena *a)

@@ -5,6 +5,8 @@
 /* To a terminal line by line, without what could move its cursor or change its colours; anywhere
  * else the bytes as they are. Changes `text`. */
 void show_text(char *text);
+/* JSON; to a terminal with escapes for what could do the same to it. */
+void show_json(const char *text);
 /* A string member, printable, first line only; "" when absent. In the arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);
 

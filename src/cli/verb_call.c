@@ -43,7 +43,7 @@ static int print_answer(const struct cli *cli, const struct cli_answer *a)
     int status = a->is_error ? tell_fault(a->text) : CLI_OK;
 
     if (cli_option(cli, "json"))
-        puts(a->json);
+        show_json(a->json);
     else if (status == CLI_OK)
         show_text(a->text);
     return status != CLI_OK ? status : a->is_error ? CLI_TOOL_ERROR : CLI_OK;

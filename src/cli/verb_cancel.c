@@ -1,4 +1,5 @@
 #include "reach.h"
+#include "show.h"
 
 static int run_cancel(struct cli *cli)
 {
@@ -15,7 +16,7 @@ static int run_cancel(struct cli *cli)
                       &err) < 0) {
         status = reach_fail(&err);
     } else if (cli_option(cli, "json")) {
-        puts(pb_result_json(result, NULL));
+        show_json(pb_result_json(result, NULL));
     } else {
         puts("cancelled");
     }

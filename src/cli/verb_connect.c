@@ -28,7 +28,7 @@ static int tell(struct cli *cli, const char *method)
     if (reach_ask(s, method, params, &result, &doc, &err) < 0)
         status = reach_fail(&err);
     else if (cli_option(cli, "json"))
-        puts(pb_result_json(result, NULL));
+        show_json(pb_result_json(result, NULL));
     else
         print_server(json_root(&doc));
     pb_result_free(result);

@@ -392,7 +392,7 @@ static int examine_all(const struct cli *cli, const struct config *c)
     json_end(&o);
     json_end(&o);
     if (json)
-        puts(buf_cstr(&b));
+        show_json(buf_cstr(&b));
     else if (!c->specs.n)
         puts("No servers yet. Add one: patchbay add NAME -- COMMAND, or patchbay add URL");
     return status;

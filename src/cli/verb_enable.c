@@ -1,4 +1,5 @@
 #include "home.h"
+#include "show.h"
 
 /* The names under which a file may list them; the first is what we write. */
 static const char *const disabled_tools[] = { "disabledTools", "disabled_tools", NULL };
@@ -64,7 +65,7 @@ static void print_done(const struct cli *cli, const char *file, const char *name
     json_put_bool(&o, "enabled", on);
     json_put_str(&o, "file", file);
     json_end(&o);
-    puts(buf_cstr(&out));
+    show_json(buf_cstr(&out));
 }
 
 static int set_enabled(struct cli *cli, bool on)

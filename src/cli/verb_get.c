@@ -1,6 +1,20 @@
 #include "home.h"
 
-static void line(const char *label, const char *text) { printf("  %-10s %s\n", label, text); }
+/* A project's file is as trustworthy as the project. */
+static void print_word(const char *before, const char *text)
+{
+    AUTO_FREE char *shown = mem_dup(text);
+
+    text_make_printable(shown);
+    printf("%s%s", before, shown);
+}
+
+static void line(const char *label, const char *text)
+{
+    printf("  %-10s", label);
+    print_word(" ", text);
+    putchar('\n');
+}
 
 static void print_list(const char *label, const char *const *list)
 {
@@ -8,7 +22,7 @@ static void print_list(const char *label, const char *const *list)
         return;
     printf("  %-10s", label);
     for (; *list; list++)
-        printf(" %s", *list);
+        print_word(" ", *list);
     putchar('\n');
 }
 
@@ -17,7 +31,8 @@ static void print_spec(const struct spec *s)
     AUTO_BUF struct buf what = { 0 };
 
     spec_describe(&what, s);
-    puts(s->name);
+    print_word("", s->name);
+    putchar('\n');
     if (strcmp(s->display_name, s->name) != 0)
         line("shown as", s->display_name);
     if (s->file)

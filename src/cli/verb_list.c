@@ -63,7 +63,7 @@ static int run_list(struct cli *cli)
                   &doc, &err) < 0)
         status = reach_fail(&err);
     else if (cli_option(cli, "json"))
-        puts(pb_result_json(result, NULL));
+        show_json(pb_result_json(result, NULL));
     else
         print_servers(json_get(json_root(&doc), "servers"));
     pb_result_free(result);

@@ -19,7 +19,7 @@ static void print_entry(struct json e)
     char when[32] = "";
 
     if (as_json) {
-        printf("%.*s\n", SPAN_ARG(json_text(e)));
+        show_json(arena_dup(&a, json_text(e)));
         return;
     }
     if (json_double(json_get(e, "timestamp"), &at, NULL) == 0) {

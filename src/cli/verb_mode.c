@@ -29,7 +29,7 @@ static int list_modes(const struct cli *cli)
     if (reach_ask(s, "patchbay/modes", NULL, &result, &doc, &err) < 0)
         status = reach_fail(&err);
     else if (cli_option(cli, "json"))
-        puts(pb_result_json(result, NULL));
+        show_json(pb_result_json(result, NULL));
     else
         print_modes(json_get(json_root(&doc), "modes"));
     pb_result_free(result);
@@ -105,7 +105,7 @@ static int show_mode(struct cli *cli)
         status = reach_fail(&err);
     } else {
         if (cli_option(cli, "json"))
-            puts(pb_result_json(result, NULL));
+            show_json(pb_result_json(result, NULL));
         else
             JSON_FOREACH(e, json_get(json_root(&doc), "tools"))
                 puts(show_member(e, "name", &a));

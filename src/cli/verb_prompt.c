@@ -55,7 +55,7 @@ static int run_prompt(struct cli *cli)
     if (cli_request(reach_client(s), &what, &answer, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
-        status = puts(answer.json) < 0 ? CLI_UNREACHABLE : CLI_OK;
+        show_json(answer.json);
     else
         status = print_messages(answer.json);
     cli_answer_done(&answer);

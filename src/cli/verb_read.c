@@ -60,7 +60,7 @@ static int read_uri(const struct cli *cli, struct reach *s, const char *uri, str
     struct cli_asked what = { .method = "resources/read", .params = params };
     struct cli_answer answer = { 0 };
     struct pb_error err;
-    int status;
+    int status = CLI_OK;
 
     if (cli_request(reach_client(s), &what, &answer, &err) < 0) {
         bool unknown = err.code == PB_E_REMOTE && err.sys == RPC_RESOURCE_NOT_FOUND;
@@ -73,7 +73,7 @@ static int read_uri(const struct cli *cli, struct reach *s, const char *uri, str
             status = CLI_USAGE;
         }
     } else if (cli_option(cli, "json")) {
-        status = puts(answer.json) < 0 ? CLI_UNREACHABLE : CLI_OK;
+        show_json(answer.json);
     } else {
         status = print_contents(answer.json);
     }

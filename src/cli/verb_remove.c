@@ -1,4 +1,5 @@
 #include "home.h"
+#include "show.h"
 
 /* Only a person at a terminal is asked; a script has made up its mind. */
 static bool confirmed(const struct cli *cli, const char *name)
@@ -54,7 +55,7 @@ static int run_remove(struct cli *cli)
         json_put_str(&o, "file", file);
         json_put_bool(&o, "removed", true);
         json_end(&o);
-        puts(buf_cstr(&out));
+        show_json(buf_cstr(&out));
     } else {
         printf("Removed %s from %s\n", name, file);
     }

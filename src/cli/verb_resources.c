@@ -41,7 +41,7 @@ static int run_resources(struct cli *cli)
         int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
 
         if (cli_option(cli, "json"))
-            puts(pb_result_json(result, NULL));
+            show_json(pb_result_json(result, NULL));
         else
             print_table(json_root(&doc));
         status = server ? missing : CLI_OK;

@@ -71,7 +71,7 @@ static int run_status(struct cli *cli)
     else if (reach_ask(s, "patchbay/status", NULL, &result, &doc, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
-        puts(pb_result_json(result, NULL));
+        show_json(pb_result_json(result, NULL));
     else
         print_status(json_root(&doc));
     pb_result_free(result);

@@ -31,7 +31,7 @@ static int list_direct(const struct cli *cli)
         json_parse(&doc, span_of(pb_result_json(tools, NULL)), NULL, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
-        puts(pb_result_json(tools, NULL));
+        show_json(pb_result_json(tools, NULL));
     else
         print_bare(json_root(&doc));
     pb_result_free(tools);
@@ -96,7 +96,7 @@ static int list_of_hub(const struct cli *cli, const char *method, const char *me
         int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
 
         if (cli_option(cli, "json"))
-            puts(pb_result_json(result, NULL));
+            show_json(pb_result_json(result, NULL));
         else
             print_entries(json_get(json_root(&doc), member));
         status = server ? missing : CLI_OK;

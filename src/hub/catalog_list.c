@@ -34,7 +34,7 @@ static bool is_text(struct span s)
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (c < 0x20 || c == 0x7f || (c >= 0xe2 && text_hidden(span_from(s, i))))
+        if (c < 0x20 || c == 0x7f || (c >= 0xd8 && text_hidden(span_from(s, i))))
             return false;
         if (c == 0xc2 && i + 1 < s.n && (unsigned char)s.p[i + 1] < 0xa0)
             return false;

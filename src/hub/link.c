@@ -187,6 +187,9 @@ void link_last_words(const struct link *l, struct buf *out)
         client_last_words(l->shared.client, out);
     else
         buf_add_span(out, buf_span(&l->words));
+    buf_cstr(out);
+    spec_redact(l->spec, out->p);
+    out->n = strlen(out->p);
 }
 
 int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ctx,

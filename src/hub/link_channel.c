@@ -299,4 +299,5 @@ void channel_explain(const struct channel *ch, struct pb_error *err)
         if (*p == '\n')
             *p = ' ';
     text_make_printable(err->msg);
+    spec_redact(ch->l->spec, err->msg);
 }

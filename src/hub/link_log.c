@@ -70,6 +70,7 @@ void log_add(struct link *l, enum pb_log_level level, enum log_source source, st
     if (l->closed)
         return;
     clean(line, sizeof line, text);
+    spec_redact(l->spec, line);
     link_uuid(l, entry.id);
     e.log = log_ring_add(l->log, &entry);
     link_emit(l, &e);

@@ -65,6 +65,11 @@ static bool looks_like_key(struct span s, size_t min)
     return s.n >= min && digits && letters;
 }
 
+bool mask_wants(struct span name, struct span value)
+{
+    return promises_secret(name) || looks_like_key(value, QUERY_KEY_MIN);
+}
+
 /* ---- URLs ---------------------------------------------------------------------------------- */
 
 /* Up to the first of the stops, which stay in *rest. */

@@ -11,5 +11,7 @@ void mask_url(struct buf *out, struct span url);
 /* One word of a command line; `before` is the word in front of it, which may be an option that asks
  * for a secret, or NULL. */
 void mask_word(struct buf *out, const char *word, const char *before);
+/* Is the value of this name one that nobody may see? */
+bool mask_wants(struct span name, struct span value);
 /* A JSON value; members whose names promise a secret lose their values. */
 void mask_json(struct json_out *o, const char *key, struct json v);

@@ -115,8 +115,11 @@ TEST(characters_that_hide_or_turn_text_around_are_made_visible)
         { "\xe2\x81\xa0\xe2\x81\xa9x", "??????x" }, /* U+2060, U+2069 */
         { "\xef\xbb\xbf"
           "x",
-          "???x" },                                                   /* U+FEFF */
-        { "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xaa", NULL }, /* their neighbours */
+          "???x" },                                           /* U+FEFF */
+        { "\xd8\x9c\xe1\xa0\x8ex\xef\xbf\xb9", "?????x???" }, /* U+061C, U+180E, U+FFF9 */
+        { "\xf3\xa0\x81\xa1x\xf3\xa0\x80\x80", "????x????" }, /* U+E0061, U+E0000 */
+        { "\xd8\x9b\xd8\x9d\xe1\xa0\x8f\xef\xbf\xbd\xf3\xa0\x82\x80", NULL }, /* beside */
+        { "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xaa", NULL },         /* their neighbours */
         { "\xe2\x80\x9cquoted\xe2\x80\x9d \xe2\x80\xa6", NULL },
         { "cut \xe2\x80", NULL },
         { "cut \xe2", NULL },

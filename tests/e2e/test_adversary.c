@@ -563,11 +563,12 @@ static void script_begin(const char *tools)
     rig_config("\"evil\":" SCRIPTED);
 }
 
-/* "ESC ]", "ESC P", U+009B, U+202E and the bell in what a person sees. */
+/* "ESC ]", "ESC P", U+009B, U+202E, U+061C, a tag and the bell in what a person sees. */
 static void check_harmless(const char *what)
 {
-    static const char *const bad[] = { "\033]",        "\033P", "\033[2J", "\xc2\x9b",
-                                       "\xe2\x80\xae", "\a",    "\b" };
+    static const char *const bad[] = { "\033]",    "\033P",        "\033[2J",
+                                       "\xc2\x9b", "\xe2\x80\xae", "\a",
+                                       "\b",       "\xd8\x9c",     "\xf3\xa0\x81\xa1" };
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         if (strstr(out, bad[i]))
@@ -577,11 +578,28 @@ static void check_harmless(const char *what)
 /* C11 C17, ANSI deception */
 TEST(nothing_that_a_server_says_moves_the_terminal)
 {
-#define ESCAPES "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202e\\b"
+/* Also as they are: JSON lets those above U+007F pass. */
+#define ESCAPES                                                    \
+    "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202e\\b\xc2\x9b" \
+    "31m\xe2\x80\xae\xd8\x9c\xf3\xa0\x81\xa1"
     static const char *const verbs[][4] = {
-        { "tools", "evil" },     { "tools" },           { "list" },           { "get", "evil" },
-        { "call", "evil.ok" },   { "call", "evil.no" }, { "doctor", "evil" }, { "logs", "evil" },
-        { "resources", "evil" }, { "prompt", "evil" },  { "status" },
+        { "tools", "evil" },
+        { "tools" },
+        { "list" },
+        { "get", "evil" },
+        { "call", "evil.ok" },
+        { "call", "evil.no" },
+        { "doctor", "evil" },
+        { "logs", "evil" },
+        { "resources", "evil" },
+        { "prompt", "evil" },
+        { "status" },
+        { "tools", "--json" },
+        { "list", "--json" },
+        { "call", "evil.ok", "--json" },
+        { "logs", "--json" },
+        { "doctor", "--json" },
+        { "status", "--json" },
     };
 
     script_begin("{\"tools\":[{\"name\":\"ok\",\"title\":\"" ESCAPES "\",\"description\":\"" ESCAPES
@@ -595,13 +613,61 @@ TEST(nothing_that_a_server_says_moves_the_terminal)
     WAIT_FOR(strcmp(server_is("evil", "state"), "connected") == 0);
     CHECK_STR(server_is("evil", "tools"), "1"); /* the one with a name */
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-        run_on_terminal(WORDS(verbs[i][0], verbs[i][1]));
+        run_on_terminal(WORDS(verbs[i][0], verbs[i][1], verbs[i][2]));
         check_harmless(verbs[i][0]);
     }
     run_on_terminal(WORDS("tools", "--", built("tests/e2e/script_server"), in_home("script")));
     check_harmless("tools --");
     snprintf(out, sizeof out, "%s", file_text("daemon.err"));
     check_harmless("serve");
+    rig_end();
+#undef ESCAPES
+}
+
+/* On a terminal it is the same JSON, with escapes. */
+TEST(json_on_a_terminal_says_the_same_as_elsewhere)
+{
+    AUTO_JSON struct json_doc plain = { 0 }, shown = { 0 };
+    AUTO_FREE char *elsewhere = NULL;
+
+    script_begin("{\"tools\":[{\"name\":\"ok\",\"description\":\"\xc2\x9b \x7f \xe2\x80\xae "
+                 "\xd8\x9c \xf3\xa0\x81\xa1 \xc3\xbc\",\"inputSchema\":{\"type\":\"object\"}}]}");
+    rig_daemon(NULL);
+    WAIT_FOR(strcmp(server_is("evil", "state"), "connected") == 0);
+    CHECK_INT(RUN("tools", "--json"), 0);
+    elsewhere = mem_dup(out);
+    CHECK_HAS(elsewhere, "\xe2\x80\xae");
+    CHECK_INT(run_on_terminal(WORDS("tools", "--json")), 0);
+    CHECK_HAS(out, "\\u009b \\u007f \\u202e \\u061c \\udb40\\udc61 \xc3\xbc");
+    CHECK_INT(json_parse(&plain, span_of(elsewhere), NULL, NULL), 0);
+    CHECK_INT(json_parse(&shown, span_of(out), NULL, NULL), 0);
+    CHECK(json_equal(json_root(&plain), json_root(&shown)));
+    rig_end();
+}
+
+/* The file of a project comes with the project, from whoever wrote that. */
+TEST(nothing_that_a_projects_file_says_moves_the_terminal)
+{
+#define ESCAPES "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202e\\b"
+    static const char *const verbs[][5] = {
+        { "get", "x", "--scope", "project" },
+        { "get", "x", "--scope", "project", "--json" },
+        { "list", "--config", ".mcp.json" },
+        { "list", "--config", ".mcp.json", "--json" },
+    };
+
+    rig_begin();
+    CHECK_INT(chdir(home), 0);
+    write_file(in_home(".mcp.json"),
+               "{\"mcpServers\":{\"x\":{\"command\":\"/no/" ESCAPES "\",\"args\":[\"" ESCAPES
+               "\"],\"env\":{\"A" ESCAPES "\":\"" ESCAPES "\"},\"display_name\":\"" ESCAPES
+               "\",\"cwd\":\"/" ESCAPES "\",\"disabled_tools\":[\"" ESCAPES "\"],\"" ESCAPES
+               "\":1}}}");
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        run_on_terminal(WORDS(verbs[i][0], verbs[i][1], verbs[i][2], verbs[i][3], verbs[i][4]));
+        CHECK(*out);
+        check_harmless(verbs[i][0]);
+    }
     rig_end();
 #undef ESCAPES
 }
