@@ -105,8 +105,18 @@ export async function visit(h, { where = 'servers', width = 1280, height = 800, 
   return page;
 }
 
-/** To "#/where" without a step of the mouse. */
-export const go = (page, where) => page.evaluate((hash) => void (location.hash = hash), `#/${where}`);
+/** To "#/where" without a step of the mouse; that page is drawn, and has asked what it wants to know. */
+export const go = (page, where) =>
+  page.evaluate(
+    (hash) =>
+      new Promise((drawn) => {
+        const after = () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn, 50)));
+        if (location.hash === hash) return after();
+        addEventListener('hashchange', after, { once: true });
+        location.hash = hash;
+      }),
+    `#/${where}`,
+  );
 
 /** That a page did nothing that no page may do, and that nobody else's script ran in it. */
 export async function clean(page) {

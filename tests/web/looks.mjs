@@ -2,27 +2,41 @@
 import { assert, axe, clean, end, everything, example, go, serve, stateOf, story, test, until, visit } from './lib.mjs';
 
 const servers = { every: everything(), example, bad: { command: 'no-such-program-anywhere' } };
-const pages = [
-  'servers', 'servers/every', 'servers/every/logs', 'tools', 'tools/every/echo', 'tools/every/get-annotated-message', 'resources', 'prompts',
-  'calls', 'modes', 'modes/full', 'modes?new=1', 'alerts', 'settings', 'add', 'configure/every', 'no-such-page',
-];
+/** Every page, and what it says when all that it asks for is there. */
+const pages = {
+  servers: /17 tools/,
+  'servers/every': /What it tells agents/,
+  'servers/every/logs': /State: .* connected/,
+  tools: /Echoes back/,
+  'tools/every/echo': /Arguments/,
+  'tools/every/get-annotated-message': /Arguments/,
+  resources: /architecture/,
+  prompts: /every/,
+  calls: /asked by REST/,
+  modes: /21 of 21 tools/,
+  'modes/full': /Matches 21 of 21 tools/,
+  'modes?new=1': /Matches 21 of 21 tools/,
+  alerts: /no-such-program-anywhere/,
+  settings: /attempts to reconnect/,
+  add: /What it means shows up here/,
+  'configure/every': /Test connection/,
+  'no-such-page': /17 tools/,
+};
 
-/** The page stands when nothing is busy any more. */
 async function settled(page, where) {
   await go(page, where);
-  await page.getByRole('main').waitFor();
-  const busy = () => document.querySelector('main [aria-busy=true], main .spinner') || document.querySelector('main').innerText.includes('Counting…');
-  await until(async () => !(await page.evaluate(busy)) && page.pending.size === 0, `#/${where} stands`);
+  const there = async () => pages[where].test(await page.locator('body').innerText());
+  await until(async () => page.pending.size === 0 && (await there()), `#/${where} shows ${pages[where]}`);
 }
 
 async function walk(how, look) {
   const h = await serve({ servers });
   const page = await visit(h, how);
   try {
-    await stateOf(h, 'every', 'connected');
+    for (const name of ['every', 'example']) await stateOf(h, name, 'connected');
     await h.ask('/api/mcp-tools/call', 'POST', { tool: 'every/echo', arguments: { message: 'hello' } });
     const found = {};
-    for (const where of pages) {
+    for (const where of Object.keys(pages)) {
       await settled(page, where);
       if (!(await page.getByRole('main').innerText()).trim()) (found['nothing to be seen'] ??= []).push(where);
       for (const problem of await look(page)) (found[problem] ??= []).push(where);
