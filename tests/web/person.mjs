@@ -70,6 +70,30 @@ story('echo is called from its form, and answers', { servers: { every: everythin
   await page.getByRole('img', { name: /1 call in the last minute/ }).waitFor();
 });
 
+story('a call that ends while the calls are being read is neither lost nor told twice', { servers: { example } }, async (page, h) => {
+  await stateOf(h, 'example', 'connected');
+  const call = (n) => h.ask('/api/mcp-tools/call', 'POST', { tool: 'example/echo', arguments: { text: String(n) } });
+  await call(1);
+  let asked, goOn;
+  const wasAsked = new Promise((yes) => (asked = yes)), mayGoOn = new Promise((yes) => (goOn = yes));
+  await page.route('**/api/calls', async (route) => {
+    const answer = await route.fetch();
+    asked();
+    await mayGoOn;
+    await route.fulfill({ response: answer });
+  });
+  await page.reload();
+  await wasAsked;
+  await call(2); // not in the answer that is on its way
+  await page.waitForTimeout(200); // its events arrive first
+  goOn();
+  await go(page, 'calls');
+  const list = page.getByRole('list', { name: 'Calls' }).getByRole('listitem');
+  await list.nth(1).waitFor();
+  assert.equal(await list.count(), 2);
+  assert.deepEqual(await list.getByText('done').count(), 2);
+});
+
 // S0-133
 story('a long call shows its progress wherever one is, and is cancelled', { servers: { every: everything() }, allow: [REFUSED] }, async (page, h) => {
   await stateOf(h, 'every', 'connected');

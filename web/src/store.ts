@@ -69,13 +69,26 @@ const refreshStatus = atMostEvery(SERVERS_MS, async () => {
   status.value = await get<Status>("/api/status");
 });
 
+/** What happens to calls while they are being read: it comes after what is read, which is older. */
+let held: HubEvent[] | null = null;
+/** Calls that were over when they were read: their events may still be on the way. */
+let over: ReadonlySet<string> = new Set();
+
 const refreshCalls = atMostEvery(SERVERS_MS, async () => {
-  const read = await get<{ calls: Call[]; recent: EndedCall[] }>("/api/calls");
-  batch(() => {
-    active.value = new Map(read.calls.map((c) => [c.id, c]));
-    ended.value = read.recent;
-    samples.seed(read.recent);
-  });
+  held = [];
+  try {
+    const read = await get<{ calls: Call[]; recent: EndedCall[] }>("/api/calls");
+    over = new Set(read.recent.map((c) => c.id));
+    batch(() => {
+      active.value = new Map(read.calls.map((c) => [c.id, c]));
+      ended.value = read.recent;
+      samples.seed(read.recent);
+    });
+  } finally {
+    queue.unshift(...held);
+    held = null;
+    drain();
+  }
 });
 
 // ---- events ----
@@ -100,9 +113,10 @@ function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCan
     outcome: e.type === "toolCallCancelled" ? "cancelled" : e.success ? "ok" : "error",
     reason: e.type === "toolCallCancelled" ? e.reason : undefined,
   };
+  ownActive().delete(e.requestId);
+  if (over.has(call.id)) return;
   samples.add(call);
   changes.ended.push(call);
-  ownActive().delete(e.requestId);
 }
 
 /** What one turn of events adds up to: the page is drawn once for all of them. */
@@ -131,6 +145,7 @@ function apply(e: HubEvent): void {
       break;
     }
     case "toolCallStarted":
+      if (over.has(e.requestId)) break;
       ownActive().set(e.requestId, {
         id: e.requestId,
         server: e.server,
@@ -178,7 +193,10 @@ function drain(): void {
     changes.active = null;
     changes.ended = [];
     changes.catalog = false;
-    for (const e of events) apply(e);
+    for (const e of events) {
+      if (held && e.type.startsWith("toolCall")) held.push(e);
+      else apply(e);
+    }
     if (changes.active) active.value = changes.active;
     if (changes.ended.length) ended.value = [...changes.ended.reverse(), ...ended.peek()].slice(0, ENDED_MAX);
     if (changes.catalog) catalogVersion.value++;
