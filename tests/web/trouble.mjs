@@ -1,7 +1,7 @@
 // Servers that go wrong, and how a person learns of it and gets out of it.
 import fs from 'node:fs';
 import path from 'node:path';
-import { assert, end, example, REFUSED, scratch, stateOf, story } from './lib.mjs';
+import { assert, end, example, go, REFUSED, scratch, stateOf, story } from './lib.mjs';
 
 /** The example server, unless a file says that it shall not start. */
 function wavering() {
@@ -67,8 +67,11 @@ story('a command that does not exist: the issue is told, retried and dismissed',
   assert.ok(await badge.getAttribute('title'), 'the badge says why');
   await page.getByRole('link', { name: '1/2: 1 of 2 servers connected' }).waitFor();
 
+  // It fails again: there is a new one, which the page has to have read before it can be dismissed.
+  const again = page.waitForResponse(async (r) => r.url().endsWith('/api/alerts') && (await r.json()).alerts.some((a) => a.id !== alerts[0].id));
   await issue.getByRole('button', { name: 'Retry' }).click();
-  await issue.waitFor(); // it failed again: there is a new one
+  await again;
+  await go(page, 'servers');
   await issue.getByRole('button', { name: 'Dismiss' }).click();
   await issue.waitFor({ state: 'detached' });
   assert.deepEqual((await h.ask('/api/alerts')).alerts, []);
