@@ -1,8 +1,6 @@
 #include "hub_flags.h"
 #include "token.h"
 
-enum { CLI_CONNECT_MS = 30000 };
-
 struct config_request cli_config_request(const struct cli *cli)
 {
     return (struct config_request){
@@ -39,7 +37,7 @@ int cli_config_fail(const struct pb_error *err)
 
 void cli_hub_options(struct hub_options *o, const struct settings *s)
 {
-    o->connect_ms = CLI_CONNECT_MS;
+    o->connect_ms = s->connect_ms;
     o->call_ms = s->call_ms;
     o->health_ms = s->health_ms;
     o->reconnect = (struct retry_policy){ RETRY_BACKOFF, (unsigned)s->reconnect_max,

@@ -8,6 +8,8 @@ static const char *const refresh_words[] = { "on_change", "on_connect", NULL };
 #define AT(member) offsetof(struct settings, member)
 /* clang-format off */
 const struct setting settings_table[] = {
+    { "connect_s", SETTING_SECONDS, AT(connect_ms), 0.1, 3600, NULL, "30",
+      "how long a server may take to start, shake hands and list what it has" },
     { "expose", SETTING_TEXT, AT(expose), 0, 0, NULL, "\"catalog,builtin\"",
       "what MCP clients see: catalog, external, builtin, breakpoint" },
     { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30",
@@ -45,6 +47,7 @@ void settings_init(struct settings *s)
 {
     *s = (struct settings){
         .call_ms = SPEC_TIMEOUT_MS,
+        .connect_ms = 30000,
         .health_ms = 30000,
         .list_wait_ms = 10000,
         .reconnect_max = 5,

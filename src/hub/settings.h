@@ -7,6 +7,7 @@
 struct settings {
     struct arena arena;    /* of the texts below */
     uint64_t call_ms;      /* timeout_s */
+    uint64_t connect_ms;   /* connect_s */
     uint64_t health_ms;    /* health_s */
     uint64_t list_wait_ms; /* list_wait_s */
     uint64_t reconnect_max;

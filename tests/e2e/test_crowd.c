@@ -2,7 +2,7 @@
 #include "program.h"
 #include "json/json.h"
 
-enum { HONEST = 300, HOSTILE = 100, CALLS = 10, EXIT_MS = 15000 };
+enum { HONEST = 300, HOSTILE = 100, CALLS = 10, EXIT_MS = 15000, PATIENCE_S = 60 };
 
 static const char *const hostile_kinds[] = { "silent", "twice",  "midline", "stderr",    "notify",
                                              "cursor", "noterm", "setsid",  "grandchild" };
@@ -47,6 +47,12 @@ static void write_config(const char *path, int honest, int hostile)
         snprintf(name, sizeof name, "x%d", i);
         add_server(&o, hostile_kinds[(size_t)i % ARRAY_LEN(hostile_kinds)], name);
     }
+    json_end(&o);
+    /* Four hundred instrumented programs on two cores need their time to start. */
+    json_begin_object(&o, "settings");
+    json_put_uint(&o, "connect_s", PATIENCE_S);
+    json_put_uint(&o, "list_wait_s", PATIENCE_S);
+    json_put_uint(&o, "timeout_s", PATIENCE_S);
     json_end(&o);
     json_end(&o);
     write_file(path, buf_cstr(&b));
