@@ -1,4 +1,5 @@
 #include "mem.h"
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,3 +37,7 @@ char *mem_dup(const char *s) { return mem_dupn(s, strlen(s)); }
 char *mem_dup_opt(const char *s) { return s ? mem_dup(s) : NULL; }
 
 uint64_t mem_count(void) { return atomic_load_explicit(&blocks, memory_order_relaxed); }
+
+void mem_share_heap(void) { mallopt(M_ARENA_MAX, 1); }
+
+void mem_give_back(void) { malloc_trim(0); }

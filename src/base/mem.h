@@ -16,4 +16,9 @@ char *mem_dup_opt(const char *s);
 /* The number of mem_* blocks handed out so far: tests of allocation budgets read it. */
 uint64_t mem_count(void);
 
+/* For a program that stays: threads share one heap, as what each would keep for itself adds up to
+ * more than it does; and what the start-up needed goes back to the system when it is over. */
+void mem_share_heap(void);
+void mem_give_back(void);
+
 #define NEW(type) ((type *)mem_zero(sizeof(type)))

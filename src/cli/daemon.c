@@ -253,6 +253,12 @@ static void set_facts(struct daemon *d)
     control_set_facts(d->hosts, &d->facts);
 }
 
+static void on_settled(void *ctx, const struct start_result *r)
+{
+    (void)ctx, (void)r;
+    mem_give_back();
+}
+
 static void start_servers(struct daemon *d)
 {
     AUTO_FREE struct spec **specs = NULL;
@@ -260,6 +266,7 @@ static void start_servers(struct daemon *d)
 
     hub_set_modes(d->hub, d->config->modes);
     hub_start_all(d->hub, specs, n);
+    hub_when_settled(d->hub, on_settled, NULL);
 }
 
 static int make_hub(struct daemon *d, struct pb_error *err)
@@ -369,6 +376,7 @@ int daemon_run(const struct daemon_options *opts)
     struct pb_error err;
     int status = CLI_OK;
 
+    mem_share_heap();
     if (cli_load_config(opts->cli, &d.config, &err) < 0)
         return cli_config_fail(&err);
     if (warden_start(&d.warden, &err) < 0) {
