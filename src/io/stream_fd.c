@@ -101,6 +101,14 @@ int stream_watch(struct stream *s)
     return rc;
 }
 
+void stream_widen(struct stream *s, bool on)
+{
+    if (s->wide == on || s->socket || s->tty || s->file)
+        return;
+    s->wide = on;
+    fcntl(s->fd, F_SETPIPE_SZ, on ? STREAM_READ_MAX : STREAM_READ_BYTES);
+}
+
 void stream_let_go(struct stream *s)
 {
     give_back_mode(s);

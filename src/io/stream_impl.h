@@ -53,6 +53,7 @@ struct stream {
     struct stream_queue queue;
     size_t hard;
     bool was_full;
+    bool wide;          /* its pipe holds more than most, for a long message */
     struct list corked; /* in the loop's list while small writes are put together */
     uint64_t wrote_in;  /* turn of the last write */
     struct pb_error failure;
@@ -86,6 +87,9 @@ void stream_finish_close(struct stream *s);
 void stream_hangup(struct stream *s);
 
 /* Looks what the descriptor is and makes it ready; UV_EPERM: it cannot be polled. */
+/* A pipe that a long message goes through holds more of it at a time: each fill and each drain is a
+ * change of process. Given back afterwards, as a user may have only so much of it. */
+void stream_widen(struct stream *s, bool on);
 int stream_watch(struct stream *s);
 /* Gives it back, or closes it. */
 void stream_let_go(struct stream *s);
