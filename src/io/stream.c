@@ -142,8 +142,6 @@ static void check_flushed(struct stream *s)
 void stream_written(struct stream *s, size_t n, int error)
 {
     queue_drop(&s->queue, n);
-    if (s->wide && !s->queue.bytes && !s->reading)
-        stream_widen(s, false);
     if (error && error != EAGAIN) {
         s->write_over = true;
         queue_clear(&s->queue);
@@ -359,8 +357,8 @@ int stream_write(struct stream *s, const struct span *parts, size_t n, struct pb
         return fail(err, PB_E_LIMIT,
                     "the reader is too slow: %zu bytes wait for it, %zu are allowed",
                     s->queue.bytes, s->hard);
-    if (bytes > STREAM_READ_MAX)
-        stream_widen(s, true);
+    if (bytes > STREAM_READ_MAX || (s->wide && !s->queue.bytes))
+        stream_widen(s, bytes > STREAM_READ_MAX);
     if (!s->file && !cork(s, bytes) && !s->queue.bytes && !s->write_over)
         done = write_parts(s, parts, n);
     if (s->write_over || done < 0) {

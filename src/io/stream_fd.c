@@ -105,8 +105,9 @@ void stream_widen(struct stream *s, bool on)
 {
     if (s->wide == on || s->socket || s->tty || s->file)
         return;
-    s->wide = on;
-    fcntl(s->fd, F_SETPIPE_SZ, on ? STREAM_READ_MAX : STREAM_READ_BYTES);
+    /* It cannot become narrow while it holds more than that: another time, then. */
+    if (fcntl(s->fd, F_SETPIPE_SZ, on ? STREAM_READ_MAX : STREAM_READ_BYTES) >= 0 || errno != EBUSY)
+        s->wide = on;
 }
 
 void stream_let_go(struct stream *s)

@@ -319,6 +319,36 @@ TEST(the_largest_message_fits_and_arrives)
     free(text);
 }
 
+/* Half of the time of a long message was spent on changing processes. But a user may have only so
+ * many pages in pipes. */
+TEST(a_pipe_holds_more_while_a_long_message_goes_through_it)
+{
+    struct pb_loop *l = loop_new(NULL);
+    const size_t size = 4 * (size_t)STREAM_READ_MAX;
+    struct end from, to;
+    struct span part;
+    int fd[2];
+
+    open_pair(PIPE, fd);
+    open_end(&from, l, fd[0], false);
+    open_end(&to, l, fd[1], false);
+    part = span_make(pattern(size), size);
+    CHECK_INT(put(&to, "short"), 0);
+    CHECK_INT(fcntl(fd[1], F_GETPIPE_SZ), STREAM_READ_BYTES);
+    CHECK_INT(stream_write(to.stream, &part, 1, NULL), 0);
+    CHECK_INT(fcntl(fd[1], F_GETPIPE_SZ), STREAM_READ_MAX);
+    stream_read(from.stream, true);
+    TURN_UNTIL(l, from.in.n == 5 + size);
+    CHECK(memcmp(from.in.p + 5, part.p, size) == 0);
+    CHECK_INT(put(&to, "short"), 0);
+    CHECK_INT(fcntl(fd[1], F_GETPIPE_SZ), STREAM_READ_BYTES);
+    TURN_UNTIL(l, from.in.n == 10 + size);
+    free((char *)part.p);
+    close_end(&from);
+    close_end(&to);
+    loop_free(l);
+}
+
 TEST(a_reader_that_went_away_is_an_error_and_no_signal)
 {
     for (int kind = PIPE; kind <= SOCKET; kind++) {
