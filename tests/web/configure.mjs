@@ -33,6 +33,40 @@ story('what makes no sense is said after a pause, and Next stays disabled', { al
   assert.ok(await page.getByRole('button', { name: 'Next' }).isEnabled());
 });
 
+// S1-85 S1-88
+story('a package names itself, and is not saved while its key is missing', {}, async (page) => {
+  await go(page, 'add');
+  await field(page).fill('npx -y @github/mcp-server');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('heading', { name: 'Configure the new server' }).waitFor();
+  assert.equal(await page.getByLabel('Display name').inputValue(), 'GitHub MCP Server');
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'github-mcp-server');
+  for (const name of ['None', 'API key', 'Key file']) await page.getByRole('radio', { name }).waitFor();
+  await page.getByRole('link', { name: 'Cancel' }).waitFor();
+  assert.ok(await save(page).isEnabled());
+  await page.getByRole('radio', { name: 'API key' }).check();
+  assert.ok(await save(page).isDisabled());
+});
+
+// S1-87
+story('a key goes to the secrets, and nowhere else', {}, async (page, h) => {
+  await go(page, 'add');
+  await field(page).fill(`"keyed": ${JSON.stringify(example)}`);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('radio', { name: 'API key' }).check();
+  await page.getByLabel('Variable', { exact: true }).fill('SOME_TOKEN');
+  await page.getByLabel('API key', { exact: true }).last().fill('hush-hush-hush');
+  await save(page).click();
+  await page.getByRole('heading', { name: 'Servers', exact: true }).waitFor();
+  await stateOf(h, 'keyed', 'connected');
+  const { uuid } = saved(h).mcpServers.keyed;
+  const file = path.join(h.home, 'secrets', `mcp_${uuid}.key`);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'hush-hush-hush');
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  assert.ok(!fs.readFileSync(path.join(h.home, 'config.json'), 'utf8').includes('hush'));
+  assert.ok(!(await page.content()).includes('hush'));
+});
+
 story('a name that is taken is replaced only when that is asked for', { servers: { there: { ...example, cwd: '/' } } }, async (page, h) => {
   await go(page, `add?text=${encodeURIComponent(`"there": ${JSON.stringify(example)}`)}`);
   await page.getByRole('note').getByText(/There is a server called/).waitFor();
