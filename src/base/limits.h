@@ -211,8 +211,8 @@ enum {
     REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
     REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */
-    REST_READERS_PER_TURN = 16,      /* told what happened; when there are more, then rest: */
-    REST_READERS_REST_MS = 3,        /* calls come first */
+    REST_READERS_PER_TURN = 4,       /* told what happened; when there are more, then rest: */
+    REST_READERS_REST_MS = 1,        /* calls come first */
     REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
     REST_RECENT_MAX = 1000,          /* calls that have ended, kept to be shown */
     REST_SUBJECT_MAX = 200,          /* of what such a call was about */
