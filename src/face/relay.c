@@ -86,7 +86,9 @@ void relay_abandon(struct relay *c, enum call_cancel why)
     sm_move(&c->where, c, RELAY_OVER);
     timer_stop(&c->timer);
     c->request = NULL;
-    if (!c->id || !s || !hub_cancel(s->hub, c->id, why)) /* else the reply ends it */
+    if (c->id && s)
+        hub_cancel(s->hub, c->id, why); /* the reply ends it: inside this, or it is on its way */
+    else
         relay_free(c);
 }
 
@@ -207,12 +209,23 @@ void relay_deliver(struct relay *c, const struct client_reply *reply)
     relay_end(c);
 }
 
+/* It is, or it is not known yet: a server that has to be woken may have been replaced. */
+static bool may_be_modern(const struct relays *s, const char *server)
+{
+    const struct link *l = hub_link(s->hub, server);
+
+    return !l || link_state(l) != LINK_CONNECTED || link_era(l) != ERA_LEGACY;
+}
+
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
     struct relay *c = ctx;
 
+    relay_hold(c); /* telling the client may end its request */
     c->id = 0;
     asks_drop(c); /* what a legacy server asked, it does not want to know any more */
+    if (c->set)
+        c->maybe_modern &= may_be_modern(c->set, c->server);
     switch (c->where.now) {
     case RELAY_OVER:
         relay_free(c);
@@ -227,6 +240,7 @@ static void on_reply(void *ctx, const struct client_reply *reply)
     default:
         relay_deliver(c, reply);
     }
+    relay_release(c);
 }
 
 static void words_done(struct relay_words *w)
@@ -377,14 +391,6 @@ void relays_left(struct relays *s, const struct peer *p)
 size_t relays_parked(const struct relays *s) { return s->parked.n; }
 
 /* ---- starting ----------------------------------------------------------------------------- */
-
-/* It is, or it is not known yet. */
-static bool may_be_modern(const struct relays *s, const char *server)
-{
-    const struct link *l = hub_link(s->hub, server);
-
-    return !l || link_era(l) != ERA_LEGACY;
-}
 
 void relay_start(struct relays *s, struct request *r, const struct relay_order *o)
 {

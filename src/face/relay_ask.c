@@ -133,10 +133,23 @@ struct ask *ask_new(struct relay *c, enum ask_kind kind)
     return a;
 }
 
+int ask_put(struct ask *a, struct span params, request_answer_fn *fn, struct pb_error *err)
+{
+    int rc = request_question(a->relay->request, relay_ask_method(a->kind), params, fn, a, err);
+
+    a->open = rc == 0;
+    return rc;
+}
+
+/* A request that has ended has taken its questions with it. */
 void ask_free(struct ask *a)
 {
+    struct request *r = a->relay->request;
+
     list_remove(&a->in_relay);
     a->relay->n_asks--;
+    if (a->open && r)
+        request_withdraw(r, a, "the server does not want to know it any more");
     free(a->key);
     free(a->params);
     free(a->answer);
@@ -158,6 +171,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
     struct relay *c = a->relay;
 
     (void)r;
+    a->open = false;
     ask_free(a);
     if (!c->n_asks) {
         sm_move(&c->where, c, RELAY_RUNNING);
@@ -176,7 +190,7 @@ static void ask_client(struct relay *c, struct link_question *q, enum ask_kind k
     struct pb_error err;
 
     a->question = q;
-    if (request_question(c->request, relay_ask_method(kind), params, on_answer, a, &err) < 0) {
+    if (ask_put(a, params, on_answer, &err) < 0) {
         ask_free(a);
         link_refuse(q, RPC_INTERNAL_ERROR, err.msg);
         return;

@@ -29,6 +29,7 @@ struct ask {
     enum ask_kind kind;
     struct link_question *question; /* of a legacy server; NULL: an entry of input_required */
     char *key;                      /* its key in inputRequests, as written */
+    bool open;                      /* request_question() has it for its ctx */
     char *params;                   /* JSON; for a client that is asked later; may be NULL */
     char *answer;                   /* JSON; NULL while awaited */
 };
@@ -50,7 +51,8 @@ struct relay {
     struct list asks;
     unsigned n_asks, rounds, last_key;
     unsigned can;      /* bits of enum ask_kind */
-    bool maybe_modern; /* the server: only such a one answers with input_required */
+    bool maybe_modern; /* the server: only such a one answers with input_required; as far as it is
+                          known, and looked at again when the answer is there */
     unsigned holds;
     bool dead;                 /* to be freed when nothing holds it */
     bool parking;              /* to be parked at the end of this turn */
@@ -104,7 +106,11 @@ bool ask_allowed(const struct relay *c, struct span method, struct json params, 
                  int *code, const char **text);
 const char *relay_ask_method(enum ask_kind kind);
 struct ask *ask_new(struct relay *c, enum ask_kind kind);
+/* A client that is still being asked is told that nobody wants to know it any more. */
 void ask_free(struct ask *a);
+/* Asks the client of a relay, which is a legacy one. */
+MUST_CHECK int ask_put(struct ask *a, struct span params, request_answer_fn *fn,
+                       struct pb_error *err);
 void asks_drop(struct relay *c);
 /* call_spec.question */
 void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);

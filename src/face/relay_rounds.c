@@ -154,6 +154,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
     struct pb_error why;
 
     (void)r;
+    a->open = false;
     if (err) {
         fail(&why, PB_E_CANCELLED, "The client did not answer the question '%.60s': %s", a->key,
              err->msg);
@@ -193,8 +194,7 @@ static int ask_one(struct relay *c, struct json entry, struct pb_error *err)
     ask_allowed(c, json_str(json_get(entry, "method"), &arena), params, &kind, &code, &why);
     a = ask_new(c, kind);
     a->key = mem_dupn(key.p, key.n);
-    return request_question(c->request, relay_ask_method(kind), legacy_params(kind, params, &text),
-                            on_answer, a, err);
+    return ask_put(a, legacy_params(kind, params, &text), on_answer, err);
 }
 
 /* Answers come later, never from inside request_question(). */

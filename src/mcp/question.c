@@ -14,8 +14,9 @@ struct question {
     struct timer timer;
 };
 
-/* Ends it, then tells whoever asked: from there anything may be closed. */
-static void question_end(struct question *q, struct span result, const struct pb_error *err)
+/* Ends it. What is told afterwards, to the client or to whoever asked, may close anything: nobody
+ * finds it any more. */
+static struct question take(struct question *q)
 {
     struct question was = *q;
 
@@ -24,10 +25,22 @@ static void question_end(struct question *q, struct span result, const struct pb
     list_remove(&q->in_request);
     q->peer->n_questions--;
     free(q);
-    if (was.fn)
-        was.fn(was.request, was.ctx, result, err);
-    else if (was.peer_fn)
-        was.peer_fn(was.peer, was.ctx, result, err);
+    return was;
+}
+
+static void tell_asker(const struct question *was, struct span result, const struct pb_error *err)
+{
+    if (was->fn)
+        was->fn(was->request, was->ctx, result, err);
+    else if (was->peer_fn)
+        was->peer_fn(was->peer, was->ctx, result, err);
+}
+
+static void question_end(struct question *q, struct span result, const struct pb_error *err)
+{
+    struct question was = take(q);
+
+    tell_asker(&was, result, err);
 }
 
 static void tell_cancelled(const struct question *q, const char *reason)
@@ -46,13 +59,14 @@ static void tell_cancelled(const struct question *q, const char *reason)
 
 static void on_timeout(void *ctx)
 {
-    struct question *q = ctx;
+    struct question was = take(ctx);
     struct pb_error err;
 
     fail(&err, PB_E_TIMEOUT, "the client did not answer within %llu s",
-         (unsigned long long)q->limit_ms / 1000);
-    tell_cancelled(q, "timeout");
-    question_end(q, SPAN(""), &err);
+         (unsigned long long)was.limit_ms / 1000);
+    tell_cancelled(&was, "timeout");
+    if (!was.request || !was.request->over)
+        tell_asker(&was, SPAN(""), &err);
 }
 
 /* Takes what is set in `like`. */
@@ -164,15 +178,32 @@ void questions_answered(struct peer *p, const struct message *m)
     }
 }
 
+static void withdraw(struct question *q, const char *reason)
+{
+    struct question was = take(q);
+
+    tell_cancelled(&was, reason);
+}
+
+void request_withdraw(struct request *r, const void *ctx, const char *reason)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &r->questions) {
+        struct question *q = CONTAINER_OF(pos, struct question, in_request);
+
+        if (q->ctx == ctx) {
+            withdraw(q, reason);
+            return;
+        }
+    }
+}
+
 void questions_drop(struct request *r)
 {
-    while (!list_empty(&r->questions)) {
-        struct question *q = CONTAINER_OF(r->questions.next, struct question, in_request);
-
-        tell_cancelled(q, "the request has ended");
-        q->fn = NULL;
-        question_end(q, SPAN(""), NULL);
-    }
+    while (!list_empty(&r->questions))
+        withdraw(CONTAINER_OF(r->questions.next, struct question, in_request),
+                 "the request has ended");
 }
 
 void questions_close(struct peer *p)

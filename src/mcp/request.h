@@ -109,3 +109,6 @@ typedef void request_answer_fn(struct request *r, void *ctx, struct span result,
                                const struct pb_error *err);
 MUST_CHECK int request_question(struct request *r, const char *method, struct span params,
                                 request_answer_fn *fn, void *ctx, struct pb_error *err);
+/* Whoever asked this with `ctx` does not want to know it any more: the client is told, and fn does
+ * not run. To be called before what ctx points to is freed; nothing happens after the answer. */
+void request_withdraw(struct request *r, const void *ctx, const char *reason);

@@ -77,6 +77,69 @@ TEST(a_legacy_server_cannot_ask_by_its_result_even_who_could_answer)
     }
 }
 
+/* A tool of a server that nobody has talked to yet, and whose first call wakes it. */
+static struct fake_server *unknown_server(struct kit *k)
+{
+    static const char *const none[] = { NULL };
+    struct fake_server *f = fakes_add(&k->fakes, "alpha");
+    struct spec *spec = spec_stdio("alpha", "fake", none, none);
+    struct pb_error err;
+
+    f->era = PB_ERA_LEGACY;
+    fake_tool(f, "hang", FAKE_HANG);
+    CHECK_INT(hub_add(k->hub, spec, &err), 0);
+    spec_unref(spec);
+    CHECK_INT(hub_connect(k->hub, "alpha", &err), 0);
+    CHECK_INT(catalog_set(hub_catalog(k->hub), link_spec(hub_link(k->hub, "alpha")), LIST_TOOLS,
+                          SPAN("[{\"name\":\"hang\",\"inputSchema\":{\"type\":\"object\"}}]"),
+                          &(bool){ false }, &err),
+              0);
+    return f;
+}
+
+#define ASKS_RAW                                                                       \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":{" \
+    "\"message\":\"m\",\"requestedSchema\":{}}}"
+
+/* The call began when nobody knew the server's era: it asks as old servers do, and answers as only
+ * new ones may. */
+TEST(a_question_does_not_outlive_the_answer_that_came_before_it)
+{
+    static const struct {
+        enum era client;
+        const char *result, *has;
+    } rows[] = {
+        { ERA_LEGACY, "{\"resultType\":\"input_required\"," QUESTION "}", QUESTION },
+        { ERA_LEGACY, "{\"content\":[]}", "\"content\":[]" },
+        { ERA_MODERN, "{\"resultType\":\"input_required\"," QUESTION "}", "input_required" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kit k;
+        struct down d;
+        struct fake_server *f;
+
+        kit_open(&k);
+        f = unknown_server(&k);
+        down_open(&d, &k, PEER_STDIO, rows[i].client, ASKS_ALL);
+        down_call(&d, 1, "alpha__hang", "");
+        FAKES_UNTIL(&k.fakes, f->n_held == 1);
+        fake_say_raw(f, ASKS_RAW);
+        FAKES_UNTIL(&k.fakes, d.n == 1);
+        CHECK_HAS(down_last(&d), "elicitation/create");
+        fake_answer_raw(f, 0, rows[i].result);
+        fakes_settle(&k.fakes);
+        if (rows[i].client == ERA_LEGACY) {
+            /* To a question that nobody has any more. */
+            down_say(&d, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}");
+            CHECK_HAS(d.sent[1], "notifications/cancelled");
+        }
+        CHECK_HAS(down_last(&d), rows[i].has);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
 /* ---- URLs that a person is to open -------------------------------------------------------- */
 
 TEST(nobody_is_sent_to_an_address_that_is_not_of_the_web)

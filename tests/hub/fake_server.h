@@ -102,6 +102,23 @@ static inline void fake_stderr(struct fake_server *f, const char *line)
         fake_say_on(CONTAINER_OF(pos, struct fake_wire, link), line);
 }
 
+/* Words of its newest connection that no pb_server would say. */
+static inline void fake_say_raw(struct fake_server *f, const char *text)
+{
+    CHECK(!list_empty(&f->wires));
+    fake_wire_message(CONTAINER_OF(f->wires.prev, struct fake_wire, link), span_of(text));
+}
+
+/* An answer to the i-th call that hangs, while the pb_server believes that it still works on it. */
+static inline void fake_answer_raw(struct fake_server *f, size_t i, const char *result)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":%s}",
+               SPAN_ARG(fake_held(f, i)->id), result);
+    fake_say_raw(f, buf_cstr(&text));
+}
+
 /* The server dies: every connection breaks, calls that hang are never answered. */
 static inline void fake_break(struct fake_server *f, const char *why)
 {
