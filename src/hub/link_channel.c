@@ -231,6 +231,7 @@ static void channel_free(void *p)
 {
     struct channel *ch = p;
 
+    assert(!timer_running(&ch->timer) && "a channel that leaves arms nothing");
     free(ch->caller);
     free(ch);
 }

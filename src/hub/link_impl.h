@@ -157,7 +157,7 @@ MUST_CHECK int instance_open(struct channel **out, struct link *l, const char *c
                              struct pb_error *err);
 void instance_opened(struct channel *ch, const struct pb_error *err);
 void instance_lost(struct channel *ch, const struct pb_error *why);
-/* Nothing is under way on it any more. */
+/* A call of it has begun or ended: its idleness is counted from here. */
 void instance_rest(struct channel *ch);
 void instances_drop(struct link *l, enum call_cancel why);
 

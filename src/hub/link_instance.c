@@ -14,7 +14,8 @@ struct channel *instance_find(struct link *l, const char *caller)
     return NULL;
 }
 
-/* It is nobody's from now on: what its calls' replies do finds it no more. */
+/* It is nobody's from now on: what its calls' replies do finds it no more, and nothing is armed for
+ * it again. */
 static void leave(struct channel *ch)
 {
     ch->leaving = true;
@@ -91,8 +92,11 @@ int instance_open(struct channel **out, struct link *l, const char *caller, stru
     return 0;
 }
 
+/* While one leaves, its client may still have something to say: that changes nothing any more. */
 void instance_opened(struct channel *ch, const struct pb_error *err)
 {
+    if (ch->leaving)
+        return;
     timer_stop(&ch->timer);
     if (err) {
         give_up(ch, err);
@@ -102,13 +106,17 @@ void instance_opened(struct channel *ch, const struct pb_error *err)
     instance_rest(ch);
 }
 
-void instance_lost(struct channel *ch, const struct pb_error *why) { give_up(ch, why); }
+void instance_lost(struct channel *ch, const struct pb_error *why)
+{
+    if (!ch->leaving)
+        give_up(ch, why);
+}
 
 void instance_rest(struct channel *ch)
 {
     uint64_t idle = ch->l->spec->idle_ms ? ch->l->spec->idle_ms : SPEC_IDLE_MS;
 
-    if (!ch->client || !ch->ready)
+    if (ch->leaving || !ch->client || !ch->ready)
         return;
     if (ch->in_flight || ch->n_waiting)
         timer_stop(&ch->timer);

@@ -116,6 +116,7 @@ void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct cal
 
 void link_call_free(struct link_call *c)
 {
+    assert(!timer_running(&c->timer) && "a call that has ended arms nothing");
     if (c->params)
         blob_unref(c->params);
     free(c->message);

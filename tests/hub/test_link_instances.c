@@ -211,6 +211,38 @@ TEST(disconnecting_ends_all_instances)
     kit_done(&k);
 }
 
+/* The timer of a channel that is freed while it runs is fired, or spun on, later. */
+TEST(an_instance_that_is_dropped_at_work_leaves_no_timer_behind)
+{
+    enum { BY_LEAVING, BY_DISCONNECT, BY_DISABLE, BY_REST, BY_LOSS, BY_CLOSE, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
+        struct link_kit k;
+        struct fake_reply a, b;
+
+        per_client(&k);
+        call_as(&k, &a, "slow", "x");
+        call_as(&k, &b, "slow", "x");
+        FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+        if (way == BY_LEAVING)
+            link_caller_left(k.link, "x");
+        else if (way == BY_DISCONNECT)
+            link_disconnect(k.link);
+        else if (way == BY_DISABLE)
+            link_set_enabled(k.link, false);
+        else if (way == BY_REST)
+            link_rest(k.link);
+        else if (way == BY_LOSS)
+            fake_break(k.f, "gone");
+        else
+            link_close(TAKE(k.link), CALL_SHUTDOWN, kit_gone, &k);
+        CHECK_INT(a.count + b.count, 2);
+        fakes_settle(&k.fakes);
+        loop_advance(k.fakes.loop, 2 * SPEC_IDLE_MS);
+        kit_done(&k);
+    }
+}
+
 TEST(max_calls_counts_for_each_instance)
 {
     struct link_kit k;
