@@ -119,7 +119,7 @@ static void on_broken(void *ctx)
 {
     struct stdio_host *h = ctx;
 
-    if (h->state.now == STDIO_ENDED || h->closing)
+    if (h->state.now == STDIO_ENDED)
         return;
     stream_read(h->in, false);
     peer_cancel_all(h->peer);
@@ -293,7 +293,7 @@ static void on_resume(void *ctx)
     struct stdio_host *h = ctx;
 
     h->resume_due = false;
-    if (h->state.now == STDIO_OPEN && !h->closing)
+    if (h->state.now == STDIO_OPEN)
         pump_more(h);
 }
 
@@ -371,12 +371,12 @@ static void start_flush(struct stdio_host *h)
     stream_shutdown(h->out, MCP_FLUSH_MS, on_flushed, h);
 }
 
-/* The last running call has ended, perhaps. */
+/* The last running call has ended, perhaps. The peer is gone when the host has ended. */
 static void on_idle(void *ctx)
 {
     struct stdio_host *h = ctx;
 
-    if (!h->closing && !peer_in_flight(h->peer))
+    if (h->state.now == STDIO_ENDING && !peer_in_flight(h->peer))
         start_flush(h);
 }
 

@@ -462,6 +462,33 @@ TEST(a_second_client_may_be_served_after_the_first)
     close(out[1]);
 }
 
+/* A guest of a server that goes on: its process was killed, which the input tells first and the
+ * next progress then. */
+TEST(a_client_that_is_killed_during_a_call_with_progress_is_let_go_of_once)
+{
+    struct kit k;
+    struct pb_error err;
+    int pair[2];
+
+    kit_open(&k, NULL);
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    if (server_take_socket(k.server, pair[0], &err) < 0)
+        TAP_FAIL("%s", err.msg);
+    k.to = pair[1];
+    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                 "\"later\",\"arguments\":{},\"_meta\":{\"progressToken\":1}}}\n");
+    KIT_UNTIL(&k, k.held);
+    kit_end_input(&k);
+    KIT_UNTIL(&k, strstr(k.log, "EOF detected"));
+    pb_call_progress(k.held, 1, 2, NULL);
+    kit_settle(&k);
+    CHECK_HAS(k.log, "Client disconnected");
+    CHECK(pb_call_cancelled(k.held));
+    kit_finish(&k, "to nobody");
+    kit_settle(&k);
+    kit_close(&k);
+}
+
 /* ---- the example program ------------------------------------------------------------------ */
 
 struct program {
