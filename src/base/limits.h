@@ -41,18 +41,25 @@ enum {
     CHILD_STOP_MS = 5000,  /* between SIGTERM and SIGKILL */
     CHILD_LINGER_MS = 200, /* for what it left behind, after its end */
     CHILD_STDERR_LINE_MAX = 8192,
-    CHILD_STDERR_KEEP = 20, /* last lines kept for error texts */
+    CHILD_STDERR_KEEP = 20,     /* last lines kept for error texts */
+    CHILD_STDERR_PER_TURN = 64, /* lines handed on, before others get a turn */
+    CHILD_STDERR_PER_S = 500,   /* lines in the long run; more are counted and left out */
+    CHILD_STDERR_BURST = 2000,  /* and so many at once */
 
     /* HTTP server */
     HTTP_HEAD_BYTES_MAX = 16384,
     HTTP_FIELDS_MAX = 100,
     HTTP_CONNECTIONS_MAX = 20000,
-    HTTP_HEAD_MS = 10000,        /* whole request head */
-    HTTP_BODY_MS = 60000,        /* whole request body */
-    HTTP_IDLE_MS = 75000,        /* between requests on one connection */
-    HTTP_WRITE_STALL_MS = 60000, /* a reader that takes nothing for this long is cut off */
-    HTTP_LINGER_MS = 1000,       /* reading on after an error answer, so it is not lost */
-    HTTP_BACKLOG = 1024,         /* connections the kernel keeps for us to accept */
+    HTTP_FILES_RESERVE = 512, /* descriptors that connections leave to all else; at least half */
+    HTTP_HEAD_MS = 10000,     /* whole request head */
+    HTTP_BODY_MS = 60000,     /* whole request body */
+    HTTP_BODIES_BYTES_MAX = 268435456, /* bodies of one server's requests, all together ... */
+    HTTP_BODY_SMALL = 16384,           /* ... past which only bodies up to this are taken */
+    HTTP_STRAY_BODY_MAX = 4096,        /* of a body where none is asked for */
+    HTTP_IDLE_MS = 75000,              /* between requests on one connection */
+    HTTP_WRITE_STALL_MS = 60000,       /* a reader that takes nothing for this long is cut off */
+    HTTP_LINGER_MS = 1000,             /* reading on after an error answer, so it is not lost */
+    HTTP_BACKLOG = 1024,               /* connections the kernel keeps for us to accept */
     HTTP_ACCEPTS_PER_TURN = 64,
     HTTP_ACCEPT_RETRY_MS = 100,         /* after running out of descriptors */
     HTTP_REQUESTS_PER_TURN = 64,        /* pipelined ones, before other connections get a turn */
@@ -73,6 +80,8 @@ enum {
 
     /* SSE */
     SSE_FIELD_ID_MAX = 1024,
+    SSE_EVENTS_PER_TURN = 64,  /* of one stream, before others get a turn */
+    SSE_LINES_PER_TURN = 4096, /* likewise, however few events they make */
     SSE_RETRY_MIN_MS = 100,
     SSE_RETRY_MAX_MS = 60000,
     SSE_KEEPALIVE_MS = 15000,

@@ -167,6 +167,19 @@ static void run(struct rest_call *c)
         c->route->run(c);
 }
 
+bool rest_takes_body(const struct http_request *r)
+{
+    AUTO_BUF struct buf allow = { 0 };
+    const struct rest_route *route = rest_find(http_method(r), http_path(r), &allow);
+
+    if (!route)
+        return false;
+    for (const struct rest_param *p = route->params; p && p->name; p++)
+        if (p->in == REST_BODY)
+            return true;
+    return route->flags & REST_OPEN_BODY;
+}
+
 void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v)
 {
     struct span method = http_method(r);

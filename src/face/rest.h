@@ -19,6 +19,8 @@ struct rest *rest_new(const struct rest_options *o);
 bool rest_owns(struct span path);
 /* Is what is there for everybody who passes Host and Origin? */
 bool rest_is_public(struct span path);
+/* Is there a route that takes a body from this request? */
+bool rest_takes_body(const struct http_request *r);
 /* Answers r, now or later. `v` is what the guard said: a refusal is told in our own shape. */
 void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v);
 /* Ends the streams of events, which would never end by themselves, and trials of servers. */

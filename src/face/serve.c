@@ -148,6 +148,43 @@ static struct guard_verdict judge(struct serve *s, const struct http_request *r)
     return v;
 }
 
+static bool takes_body(const struct http_request *r)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct place place;
+
+    if (rest_owns(http_path(r)))
+        return rest_takes_body(r);
+    return endpoint_takes_body(r) && find_place(http_path(r), &place, &a);
+}
+
+/* Each door refuses in its own words. */
+static void refuse_by_guard(struct serve *s, struct http_request *r, const struct guard_verdict *v)
+{
+    if (rest_owns(http_path(r)))
+        rest_handle(s->rest, r, v);
+    else if (console_owns(http_path(r)))
+        console_handle(r, v);
+    else
+        endpoint_refuse(r, v->status, v->headers, SPAN(""), RPC_SERVER_ERROR, v->why);
+}
+
+/* Nobody sends us a body before the guard has seen who it is, nor much of one to where it is not
+ * asked for: some places are open to all. */
+static bool admit(void *ctx, struct http_request *r, size_t *max_body)
+{
+    struct serve *s = ctx;
+    struct guard_verdict v = judge(s, r);
+
+    if (v.status) {
+        refuse_by_guard(s, r, &v);
+        return false;
+    }
+    if (!takes_body(r))
+        *max_body = HTTP_STRAY_BODY_MAX;
+    return true;
+}
+
 static void handle(void *ctx, struct http_request *r)
 {
     struct serve *s = ctx;
@@ -157,12 +194,12 @@ static void handle(void *ctx, struct http_request *r)
     struct place place;
     struct mount *m;
 
-    if (rest_owns(http_path(r)))
+    if (v.status)
+        refuse_by_guard(s, r, &v);
+    else if (rest_owns(http_path(r)))
         rest_handle(s->rest, r, &v);
     else if (console_owns(http_path(r)))
         console_handle(r, &v);
-    else if (v.status)
-        endpoint_refuse(r, v.status, v.headers, SPAN(""), RPC_SERVER_ERROR, v.why);
     else if (span_is(http_path(r), "/health"))
         reply_health(r);
     else if (!find_place(http_path(r), &place, &a))
@@ -210,9 +247,12 @@ int serve_start(struct serve **out, struct hosts *hosts, const struct serve_opti
 {
     struct pb_loop *loop = hosts_loop(hosts);
     struct serve *s = NEW(struct serve);
-    struct http_server_options http = {
-        .host = o->host, .port = o->port, .handler = handle, .refusal = write_refusal, .ctx = s
-    };
+    struct http_server_options http = { .host = o->host,
+                                        .port = o->port,
+                                        .handler = handle,
+                                        .admit = admit,
+                                        .refusal = write_refusal,
+                                        .ctx = s };
     struct guard_options guard = { .host = o->host,
                                    .token = o->token,
                                    .allowed_hosts = o->allowed_hosts,

@@ -300,13 +300,18 @@ static void head_done(struct http1 *h)
     if (!request_line_ok(h) || !fields_ok(h) || !upgrade_ok(h) || !expect_ok(h))
         return;
     h->left = h->chunked ? 0 : h->parser.content_length;
-    if (h->left > h->max_body) {
-        refuse(h, 413, "The request body is too large.");
-        return;
-    }
     h->phase = h->chunked || h->left ? HTTP1_BODY : HTTP1_DONE;
     if (h->chunked)
         llhttp_resume(&h->parser);
+    http1_limit_body(h, h->max_body);
+}
+
+void http1_limit_body(struct http1 *h, size_t max_body)
+{
+    if (max_body < h->max_body)
+        h->max_body = max_body;
+    if (h->left > h->max_body)
+        refuse(h, 413, "The request body is too large.");
 }
 
 static size_t skip_blank(struct http1 *h, struct span in)

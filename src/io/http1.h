@@ -39,6 +39,8 @@ void http1_done(struct http1 *h);
 /* Takes bytes of this request and no more; returns how many. Comes back when the phase changes,
  * too: call it until the phase is HTTP1_DONE or HTTP1_BAD, or all bytes are taken. */
 size_t http1_feed(struct http1 *h, struct span in);
+/* Lowers the bound of the body, which is still to come. A length past it is refused. */
+void http1_limit_body(struct http1 *h, size_t max_body);
 /* Where the next bytes of a body with a length are best read to (they must be fed at once), or an
  * empty place. Saves copying them; never more than have been seen to come. */
 char *http1_body_room(struct http1 *h, size_t *room);

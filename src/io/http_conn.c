@@ -1,4 +1,5 @@
 #include "http_conn.h"
+#include <assert.h>
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -188,6 +189,53 @@ static void hand_over(struct http_conn *c)
     s->handler(s->ctx, c->req);
 }
 
+/* The head is complete and the body is not here. */
+static void ask_admission(struct http_conn *c)
+{
+    struct http_server *s = c->server;
+    struct http1 *h = &c->req->in;
+    size_t max_body = h->max_body;
+    bool close_after = c->close_after;
+
+    c->close_after = true; /* if it is answered now */
+    if (!s->admit(s->ctx, c->req, &max_body)) {
+        assert(!c->req && "who does not admit a request answers it");
+        return;
+    }
+    c->close_after = close_after;
+    c->req->admitted = true;
+    http1_limit_body(h, max_body);
+}
+
+/* Counts what has come; refuses it if all bodies together have become too much. */
+static bool weighs_too_much(struct http_conn *c)
+{
+    http_request_weigh(c->req);
+    if (c->req->in.body.n <= HTTP_BODY_SMALL || c->server->bodies <= c->server->max_bodies)
+        return false;
+    conn_refuse(c, 503, "Too many large requests are on their way; try again later.");
+    return true;
+}
+
+/* More of a body came, or is to come; `rest` follows what was read of it. */
+static void take_body(struct http_conn *c, struct span rest)
+{
+    struct http_request *r = c->req;
+    bool here = !r->in.chunked && r->in.left <= rest.n;
+
+    if (!r->admitted && !here && c->server->admit)
+        ask_admission(c);
+    if (!c->req || weighs_too_much(c))
+        return;
+    if (r->in.phase == HTTP1_BAD) {
+        conn_refuse(c, r->in.status, r->in.why);
+        return;
+    }
+    if (r->in.expects && !rest.n && !r->in.body.n)
+        conn_continue(c);
+    r->in.expects = false;
+}
+
 /* One step of reading a request; returns the bytes used. */
 static size_t step(struct http_conn *c, struct span in)
 {
@@ -204,12 +252,11 @@ static size_t step(struct http_conn *c, struct span in)
         conn_refuse(c, h->status, h->why);
         break;
     case HTTP1_DONE:
-        hand_over(c);
+        if (!weighs_too_much(c))
+            hand_over(c);
         break;
     case HTTP1_BODY:
-        if (h->expects && !c->more && !h->body.n)
-            conn_continue(c);
-        h->expects = false;
+        take_body(c, span_from(in, used));
         break;
     case HTTP1_HEAD:
         break;

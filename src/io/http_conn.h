@@ -28,9 +28,11 @@ struct http_server {
     int fd;
     struct pb_loop *loop;
     http_handler *handler;
+    http_admit *admit;
     void (*refusal)(struct buf *out, struct span path, int status, const char *why);
     void *ctx;
-    size_t max_body, max_connections;
+    size_t max_body, max_bodies, max_connections;
+    size_t bodies;      /* memory that bodies of its requests take */
     size_t connections; /* not closed yet */
     size_t handles;     /* whose memory libuv or the loop still holds, the listener with them */
     struct list waits[HTTP_WAIT_COUNT];
@@ -91,10 +93,12 @@ struct http_request {
     char *peer;                /* likewise */
     loop_fn *gone, *drain;
     size_t *counter; /* it is counted here; NULL: nowhere */
+    size_t counted;  /* of its body, in server->bodies */
     void *gone_ctx, *drain_ctx;
     uint8_t answer; /* enum http_answer */
     bool in_gone;   /* its gone callback runs, or is about to: that frees it */
     bool chunked;
+    bool admitted;
 };
 
 /* http_server.c */
@@ -139,5 +143,7 @@ void conn_continue(struct http_conn *c);
 /* http_request.c */
 struct http_request *http_request_new(struct http_conn *c);
 void http_request_free(struct http_request *r);
+/* Counts what its body takes now. */
+void http_request_weigh(struct http_request *r);
 /* The client is gone: tells the handler, or waits for its answer to drop it. */
 void http_request_lost(struct http_request *r);

@@ -219,6 +219,8 @@ void conn_refuse(struct http_conn *c, int status, const char *why)
         PUT(&h, "Content-Type: application/json\r\n");
     else
         PUT(&h, "Content-Type: text/plain; charset=utf-8\r\n");
+    if (status == 503)
+        PUT(&h, "Retry-After: 1\r\n");
     PUT(&h, "Connection: close\r\nContent-Length: ");
     put_number(&h, body.n, 10);
     PUT(&h, "\r\n\r\n");

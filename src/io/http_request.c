@@ -14,11 +14,23 @@ struct http_request *http_request_new(struct http_conn *c)
     return r;
 }
 
+/* One whose connection is lost is not counted any more: its server may be gone. */
+void http_request_weigh(struct http_request *r)
+{
+    size_t now = r->in.body.cap;
+
+    if (!r->conn)
+        return;
+    r->conn->server->bodies += now - r->counted;
+    r->counted = now;
+}
+
 void http_request_free(struct http_request *r)
 {
     if (r->counter)
         --*r->counter;
     http1_done(&r->in);
+    http_request_weigh(r);
     free(r->fields);
     free(r->peer);
     free(r);
@@ -37,6 +49,7 @@ static void run_gone(void *ctx)
 
 void http_request_lost(struct http_request *r)
 {
+    r->conn->server->bodies -= r->counted;
     r->conn = NULL;
     r->drain = NULL;
     if (!r->gone)
@@ -97,7 +110,13 @@ void http_wipe_body(struct http_request *r)
         explicit_bzero(r->in.body.p, r->in.body.n);
 }
 
-struct blob *http_take_body(struct http_request *r) { return blob_take_buf(&r->in.body); }
+struct blob *http_take_body(struct http_request *r)
+{
+    struct blob *body = blob_take_buf(&r->in.body);
+
+    http_request_weigh(r);
+    return body;
+}
 
 struct span http_header(const struct http_request *r, const char *name, size_t *count)
 {

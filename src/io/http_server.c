@@ -194,9 +194,11 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
     s->loop = l;
     s->fd = -1;
     s->handler = opts->handler;
+    s->admit = opts->admit;
     s->refusal = opts->refusal;
     s->ctx = opts->ctx;
     s->max_body = opts->max_body ? opts->max_body : REQUEST_BYTES_MAX;
+    s->max_bodies = opts->max_bodies ? opts->max_bodies : HTTP_BODIES_BYTES_MAX;
     s->max_connections =
         (size_t)(opts->max_connections ? opts->max_connections : HTTP_CONNECTIONS_MAX);
     wait_init(s);

@@ -4,7 +4,9 @@
  * two Host or Content-Length fields, unknown transfer codings and upgrades are refused with 400 and
  * the connection is closed (an upgrade to h2c is ignored, as RFC 9110 allows: clients that offer it
  * by default go on in HTTP/1.1). Bounds: limits.h HTTP_* and max_body; nothing is allocated by
- * declaration. Keep-alive and pipelining (answers in order). The handler gets a complete request.
+ * declaration, and the bodies of all requests together hold no more than HTTP_BODIES_BYTES_MAX: who
+ * would pass that with a body over HTTP_BODY_SMALL is told 503. Keep-alive and pipelining (answers
+ * in order). The handler gets a complete request; `admit` may look at its head before.
  * It answers at once or later, exactly once: whole with http_reply(), or as a stream with
  * http_begin(), http_write()..., http_end().
  *
@@ -26,14 +28,21 @@ struct http_field {
 };
 
 typedef void http_handler(void *ctx, struct http_request *r);
+/* Asked before a body is waited for: the head is there, and http_body() is not. It lowers *max_body
+ * to what this request may bring, or answers r by http_reply(), at once, and returns false: then r
+ * is gone, what its client sends is read over for a moment, and the connection closed. A body that
+ * came together with its head has cost what it can: the handler is asked, not this. */
+typedef bool http_admit(void *ctx, struct http_request *r, size_t *max_body);
 
 struct http_server_options {
     const char *host;      /* NULL: 127.0.0.1; an address, not a name */
     int port;              /* 0: any */
     const char *unix_path; /* instead of host and port: mode 0600 */
     size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
+    size_t max_bodies;     /* 0: HTTP_BODIES_BYTES_MAX; of all requests together; larger: 503 */
     int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
     http_handler *handler;
+    http_admit *admit; /* NULL: all bodies are taken */
     /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL:
      * the sentence as plain text. `path` is empty as long as it is not known. */
     void (*refusal)(struct buf *out, struct span path, int status, const char *why);

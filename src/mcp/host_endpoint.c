@@ -101,6 +101,8 @@ static struct http_facts facts_of(struct http_request *r)
     };
 }
 
+bool endpoint_takes_body(const struct http_request *r) { return span_is(http_method(r), "POST"); }
+
 struct message *endpoint_read(struct http_request *r)
 {
     struct message *m;

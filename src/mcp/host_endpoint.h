@@ -23,6 +23,8 @@ void endpoint_free(struct endpoint *e);
 /* An answer that is a JSON-RPC error; `id` as written or empty. `headers`: more lines, or NULL. */
 void endpoint_refuse(struct http_request *r, int status, const char *headers, struct span id,
                      int code, const char *why);
+/* Does what it asks for come with a message? */
+bool endpoint_takes_body(const struct http_request *r);
 /* The checks of every POST that brings a message: 415 and 400 are answered here, and NULL comes
  * back. */
 struct message *endpoint_read(struct http_request *r);

@@ -22,6 +22,27 @@ struct http_host {
     void *drained_ctx, *closed_ctx;
 };
 
+static void refuse(struct http_request *r, const struct guard_verdict *v)
+{
+    endpoint_refuse(r, v->status, v->headers, SPAN(""), RPC_SERVER_ERROR, v->why);
+}
+
+/* Nobody sends us a body before the guard has seen who it is. */
+static bool admit(void *ctx, struct http_request *r, size_t *max_body)
+{
+    struct http_host *h = ctx;
+    struct guard_verdict v = guard_check(h->guard, r);
+    struct span path = http_path(r);
+
+    if (v.status) {
+        refuse(r, &v);
+        return false;
+    }
+    if (!endpoint_takes_body(r) || !(span_is(path, h->path) || span_is(path, h->messages_path)))
+        *max_body = HTTP_STRAY_BODY_MAX;
+    return true;
+}
+
 static void handle(void *ctx, struct http_request *r)
 {
     struct http_host *h = ctx;
@@ -29,7 +50,7 @@ static void handle(void *ctx, struct http_request *r)
     struct span path = http_path(r);
 
     if (v.status)
-        endpoint_refuse(r, v.status, v.headers, SPAN(""), RPC_SERVER_ERROR, v.why);
+        refuse(r, &v);
     else if (span_is(path, h->path))
         endpoint_handle(h->endpoint, r, v.principal);
     else if (span_is(path, h->sse_path))
@@ -159,6 +180,7 @@ static int listen_on(struct http_host *h, const struct pb_http_options *o, struc
                                         .port = o->port,
                                         .max_body = server_max_request(h->server),
                                         .handler = handle,
+                                        .admit = admit,
                                         .refusal = write_refusal,
                                         .ctx = h };
     struct guard_options guard = { .host = o->host,

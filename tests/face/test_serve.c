@@ -106,17 +106,34 @@ static void until_text(struct socket *s, const char *text)
 }
 
 /* host NULL: the right one. */
+static void write_head(struct socket *s, struct buf *b, const char *line, const char *host,
+                       const char *headers)
+{
+    buf_printf(b, "%s HTTP/1.1\r\nHost: ", line);
+    if (host)
+        buf_str(b, host);
+    else
+        buf_printf(b, "127.0.0.1:%d", serve_port(s->rig->serve));
+    buf_printf(b, "\r\n%s", headers);
+}
+
+/* The body does not come. */
+static void send_head(struct socket *s, const char *line, const char *host, const char *headers)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    write_head(s, &b, line, host, headers);
+    buf_str(&b, "\r\n");
+    CHECK_INT(send(s->fd, b.p, b.n, MSG_NOSIGNAL), b.n);
+}
+
 static void send_request(struct socket *s, const char *line, const char *host, const char *headers,
                          const char *body)
 {
     AUTO_BUF struct buf b = { 0 };
 
-    buf_printf(&b, "%s HTTP/1.1\r\nHost: ", line);
-    if (host)
-        buf_str(&b, host);
-    else
-        buf_printf(&b, "127.0.0.1:%d", serve_port(s->rig->serve));
-    buf_printf(&b, "\r\n%sContent-Length: %zu\r\n\r\n%s", headers, strlen(body), body);
+    write_head(s, &b, line, host, headers);
+    buf_printf(&b, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
     CHECK_INT(send(s->fd, b.p, b.n, MSG_NOSIGNAL), b.n);
 }
 
@@ -198,6 +215,83 @@ TEST(every_route_asks_for_host_origin_and_token_first)
         }
         loop_advance(w.hub.fakes.loop, 1000); /* who guesses has to wait */
     }
+    web_done(&w);
+}
+
+/* Nobody is let in by the length of what he would say. The head is all that is sent: the answer
+ * cannot have waited for the body. */
+TEST(a_body_is_not_waited_for_before_the_guard_has_agreed)
+{
+    static const char *const posts[] = { "POST /mcp", "POST /mcp/alpha", "POST /messages",
+                                         "POST /api/mcp-tools/call", "POST /nothing" };
+    static const char *const lengths[] = { "Content-Length: 10000000\r\n",
+                                           "Transfer-Encoding: chunked\r\n" };
+    static const struct {
+        const char *host, *headers;
+        int status;
+    } cases[] = {
+        { "evil.example", TOKEN, 403 },
+        { NULL, TOKEN "Origin: http://evil.example\r\n", 403 },
+        { NULL, "", 401 },
+        { NULL, "Authorization: Bearer wrong\r\n", 401 },
+    };
+    static struct socket s;
+    struct web_rig w;
+
+    web_init(&w, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(posts) * ARRAY_LEN(lengths) * ARRAY_LEN(cases); i++) {
+        size_t c = i % ARRAY_LEN(cases), l = i / ARRAY_LEN(cases) % ARRAY_LEN(lengths);
+        char head[256];
+
+        snprintf(head, sizeof head, "%sExpect: 100-continue\r\n%s", cases[c].headers, lengths[l]);
+        socket_open(&w, &s);
+        send_head(&s, posts[i / ARRAY_LEN(cases) / ARRAY_LEN(lengths)], cases[c].host, head);
+        until_text(&s, "\r\n\r\n");
+        CHECK_INT(strtol(s.text + 9, NULL, 10), cases[c].status);
+        CHECK(strstr(s.text, "\r\nConnection: close\r\n"));
+        CHECK(!strstr(s.text, "100 Continue"));
+        socket_close(&s);
+    }
+    web_done(&w);
+}
+
+/* What needs no token takes no body either, or it would be the way around. */
+TEST(what_is_sent_to_where_nothing_is_taken_is_small)
+{
+    static const char *const places[] = { "GET /health",    "POST /health",    "POST /",
+                                          "POST /docs",     "GET /api/status", "GET /mcp",
+                                          "DELETE /mcp",    "POST /api/none",  "POST /nothing",
+                                          "GET /api/events" };
+    static struct socket s;
+    struct web_rig w;
+
+    web_init(&w, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        char head[256];
+
+        snprintf(head, sizeof head, TOKEN "Content-Length: %d\r\n", HTTP_STRAY_BODY_MAX + 1);
+        socket_open(&w, &s);
+        send_head(&s, places[i], NULL, head);
+        until_text(&s, "\r\n\r\n");
+        if (strtol(s.text + 9, NULL, 10) != 413)
+            TAP_FAIL("%s with a body is answered %s", places[i], s.text);
+        socket_close(&s);
+    }
+    /* At the bound it is read and forgotten. */
+    socket_open(&w, &s);
+    {
+        AUTO_BUF struct buf body = { 0 };
+        char head[256];
+
+        while (body.n < HTTP_STRAY_BODY_MAX)
+            buf_byte(&body, 'x');
+        snprintf(head, sizeof head, "Content-Length: %d\r\n", HTTP_STRAY_BODY_MAX);
+        send_head(&s, "GET /health", NULL, head);
+        fakes_settle(&w.hub.fakes);
+        CHECK_INT(send(s.fd, body.p, body.n, MSG_NOSIGNAL), body.n);
+    }
+    until_text(&s, "\"ok\"");
+    socket_close(&s);
     web_done(&w);
 }
 

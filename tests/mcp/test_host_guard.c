@@ -233,6 +233,47 @@ TEST(a_token_is_wanted_when_one_is_set)
     kit_close(&k);
 }
 
+/* The head is all that is sent. */
+TEST(a_body_is_not_waited_for_before_the_guard_has_agreed)
+{
+    static const struct {
+        const char *head;
+        int status;
+    } cases[] = {
+        { "POST /mcp HTTP/1.1\r\nHost: evil:%d\r\nContent-Length: 10000000\r\n", 403 },
+        { "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 10000000\r\n", 401 },
+        { "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nTransfer-Encoding: chunked\r\n", 401 },
+        { "POST /messages HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nTransfer-Encoding: chunked\r\n", 401 },
+        { "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer t\r\n"
+          "Content-Length: 10000000\r\n",
+          413 },
+        { "POST /none HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer t\r\n"
+          "Content-Length: 10000000\r\n",
+          413 },
+        { "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer t\r\n"
+          "Content-Length: 10000000\r\n",
+          100 },
+        { "POST /messages HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer t\r\n"
+          "Content-Length: 10000000\r\n",
+          100 },
+    };
+    struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
+    struct kit k;
+
+    o.token = "t";
+    kit_http(&k, &o);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf text = { 0 };
+        const char *port = strstr(cases[i].head, "%d");
+
+        buf_printf(&text, "%.*s%d%sExpect: 100-continue\r\n\r\n", (int)(port - cases[i].head),
+                   cases[i].head, pb_server_port(k.server), port + 2);
+        if (status_of(&k, buf_cstr(&text)) != cases[i].status)
+            TAP_FAIL("%s", buf_cstr(&text));
+    }
+    kit_close(&k);
+}
+
 TEST(options_that_cannot_be_meant_are_refused)
 {
     struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
