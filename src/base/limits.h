@@ -5,6 +5,7 @@
 enum {
     /* json */
     JSON_DEPTH_MAX = 128,
+    JSON_NODES_MAX = 1000000,         /* values and keys of one tape; an entry has 16 bytes */
     JSON_SCHEMA_DEPTH_MAX = 128,      /* nested applications while checking a value */
     JSON_SCHEMA_STEPS_MAX = 1000000,  /* keyword applications in one check */
     JSON_SCHEMA_BYTES_MAX = 1048576,  /* text of one schema */

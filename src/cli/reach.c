@@ -235,6 +235,8 @@ int reach_request(struct reach *s, const char *method, const char *params, struc
 int reach_ask(struct reach *s, const char *method, const char *params, struct pb_result **out,
               struct json_doc *doc, struct pb_error *err)
 {
+    /* {"tools":[{"definition":{ and what is in there: no verb looks at a schema. */
+    static const struct json_opts opts = { .keep_depth = 4 };
     int rc = reach_request(s, method, params, out, err);
     const char *text;
     size_t n;
@@ -242,7 +244,7 @@ int reach_ask(struct reach *s, const char *method, const char *params, struct pb
     if (rc < 0)
         return rc;
     text = pb_result_json(*out, &n);
-    return json_parse(doc, span_make(text, n), NULL, err);
+    return json_parse(doc, span_make(text, n), &opts, err);
 }
 
 char *reach_params(const char *key, const char *value)

@@ -244,7 +244,8 @@ static void check_inside(struct exam *e, struct pb_client *client)
            format("%s (%s era)", protocol, strcmp(protocol, "2026") >= 0 ? "modern" : "legacy"),
            NULL);
     if (pb_client_list(client, "tools", &tools, &err) < 0 ||
-        json_parse(&doc, span_of(pb_result_json(tools, NULL)), NULL, &err) < 0)
+        json_parse(&doc, span_of(pb_result_json(tools, NULL)),
+                   &(struct json_opts){ .keep_depth = 1 }, &err) < 0)
         record(e, CHECK_TOOLS, err.code == PB_E_UNSUPPORTED,
                err.code == PB_E_UNSUPPORTED ? format("it has none") : format("%s", err.msg),
                err.code == PB_E_UNSUPPORTED ? NULL

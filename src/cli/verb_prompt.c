@@ -21,7 +21,7 @@ static int print_messages(const char *json)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
 
-    if (json_parse(&doc, span_of(json), NULL, &err) < 0)
+    if (json_parse(&doc, span_of(json), &(struct json_opts){ .keep_depth = 4 }, &err) < 0)
         return cli_fail(&err);
     JSON_FOREACH(m, json_get(json_root(&doc), "messages"))
         print_message(m);

@@ -32,7 +32,7 @@ static int print_contents(const char *json)
     struct pb_error err;
     int status = CLI_OK;
 
-    if (json_parse(&doc, span_of(json), NULL, &err) < 0)
+    if (json_parse(&doc, span_of(json), &(struct json_opts){ .keep_depth = 3 }, &err) < 0)
         return cli_fail(&err);
     JSON_FOREACH(c, json_get(json_root(&doc), "contents"))
         if (status == CLI_OK)

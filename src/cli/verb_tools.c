@@ -28,7 +28,8 @@ static int list_direct(const struct cli *cli)
     if (cli_connect(cli, &client, &err) < 0)
         return cli_fail(&err);
     if (pb_client_list(client, "tools", &tools, &err) < 0 ||
-        json_parse(&doc, span_of(pb_result_json(tools, NULL)), NULL, &err) < 0)
+        json_parse(&doc, span_of(pb_result_json(tools, NULL)),
+                   &(struct json_opts){ .keep_depth = 2 }, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
         show_json(pb_result_json(tools, NULL));

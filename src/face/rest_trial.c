@@ -50,7 +50,7 @@ static void put_tools(struct json_out *o, struct span list)
     AUTO_JSON struct json_doc doc = { 0 };
 
     json_begin_array(o, "tools");
-    if (json_parse(&doc, list, NULL, NULL) == 0)
+    if (json_parse(&doc, list, &(struct json_opts){ .keep_depth = 2 }, NULL) == 0)
         JSON_FOREACH(tool, json_root(&doc)) {
             struct json name = json_get(tool, "name");
 

@@ -29,10 +29,7 @@ struct frame {
 
 static __attribute__((noinline, cold)) void tape_grow(struct json_doc *doc)
 {
-    /* Never past 2^32 entries: each takes at least two bytes of a text below 4 GiB. */
-    uint64_t cap = doc->cap ? (uint64_t)doc->cap * 2 : TAPE_MIN;
-
-    doc->cap = (uint32_t)(cap < UINT32_MAX ? cap : UINT32_MAX);
+    doc->cap = doc->cap ? doc->cap * 2 : TAPE_MIN; /* walk() ends before JSON_NODES_MAX is passed */
     doc->nodes = mem_resize(doc->nodes, doc->cap * sizeof *doc->nodes);
 }
 
@@ -144,7 +141,7 @@ static HOT bool end_container(struct reader *r, const struct frame *f, const uin
     n = &doc->nodes[f->node];
     n->end = (uint32_t)(p - (const uint8_t *)doc->text.p);
     n->next = doc->n;
-    n->info |= (f->count < NODE_COUNT_MANY ? f->count : NODE_COUNT_MANY) << NODE_COUNT_SHIFT;
+    n->info |= f->count << NODE_COUNT_SHIFT;
     if (f->count)
         doc->nodes[f->last].info |= NODE_LAST;
     return f->close != '}' || depth >= r->unique ||
@@ -186,6 +183,8 @@ static HOT const uint8_t *walk(struct reader *r, const uint8_t *p, const int flo
     stack[0] = (struct frame){ 0 };
     for (;;) {
         c = lex_next(&p, end);
+        if (RARE(r->doc->n >= JSON_NODES_MAX))
+            return lex_refuse_many(&r->lex, p);
         if (is_open(c) && depth < deep) {
             if (RARE(depth == JSON_DEPTH_MAX))
                 return lex_refuse_deep(&r->lex, p);
@@ -273,13 +272,10 @@ void json_doc_trim(struct json_doc *doc, size_t keep)
 
 void json_position(struct span text, size_t offset, unsigned *line, unsigned *column)
 {
-    *line = *column = 1;
-    for (size_t i = 0; i < offset && i < text.n; i++) {
-        if (text.p[i] == '\n') {
-            ++*line;
-            *column = 1;
-        } else if (((uint8_t)text.p[i] & 0xC0) != 0x80) {
-            ++*column; /* characters, not bytes */
-        }
-    }
+    const char *p = text.p, *end = p + (offset < text.n ? offset : text.n), *newline;
+
+    for (*line = 1; p < end && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1)
+        ++*line;
+    for (*column = 1; p < end; p++)
+        *column += ((uint8_t)*p & 0xC0) != 0x80; /* characters, not bytes */
 }

@@ -7,11 +7,13 @@
  * `keep_depth` bounds the tape, not the check: containers that lie at that depth (the root is
  * depth 0) are checked to the end but recorded as one value whose inside is not taped. To look
  * into such a value, parse its json_text() again. So a 10 MB result costs one scan and a handful
- * of tape entries. json_get(), json_first() and json_len() of such a value assert.
+ * of tape entries. json_get(), json_first() and json_len() of such a value assert. A tape has at
+ * most JSON_NODES_MAX entries, one for each value and one for each key: who reads only some levels
+ * of what others wrote says so, lest a large text be refused.
  *
  * `unique_depth` refuses duplicate keys (compared after unescaping) in objects at depths below
  * it: 0 checks none, 1 only the root object, JSON_ALL every object. It reaches containers that
- * keep_depth does not tape as well. */
+ * keep_depth does not tape as well; keys of objects that are open there count as entries. */
 #pragma once
 #include "base/base.h"
 
@@ -58,7 +60,7 @@ struct json {
 #define AUTO_JSON __attribute__((cleanup(json_doc_done)))
 
 /* On failure -PB_E_INVALID and a text such as "line 1, column 8: expected ':' after a key"; the
- * doc is then empty. -PB_E_LIMIT past the depth or 4 GiB. opts may be NULL. */
+ * doc is then empty. -PB_E_LIMIT past the depth, the entries or 4 GiB. opts may be NULL. */
 MUST_CHECK int json_parse(struct json_doc *doc, struct span text, const struct json_opts *opts,
                           struct pb_error *err);
 void json_doc_done(struct json_doc *doc);

@@ -55,6 +55,14 @@ const uint8_t *lex_refuse_deep(struct lex *l, const uint8_t *at)
     return NULL;
 }
 
+const uint8_t *lex_refuse_many(struct lex *l, const uint8_t *at)
+{
+    _Static_assert(JSON_NODES_MAX == 1000000, "the text below says so");
+    lex_refuse(l, at, "more than 1000000 values and keys");
+    l->code = PB_E_LIMIT;
+    return NULL;
+}
+
 static bool is_hex(uint8_t c)
 {
     return lex_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');

@@ -20,11 +20,13 @@ struct lex {
 /* Notes the refusal and gives NULL. */
 const uint8_t *lex_refuse(struct lex *l, const uint8_t *at, const char *why);
 /* The same for a byte at which no value can begin, for what is not a key, for what stands where
- * a comma or `close` should be, and for a container at depth JSON_DEPTH_MAX. */
+ * a comma or `close` should be, for a container at depth JSON_DEPTH_MAX, and for a value past
+ * JSON_NODES_MAX. */
 const uint8_t *lex_refuse_value(struct lex *l, const uint8_t *at);
 const uint8_t *lex_refuse_key(struct lex *l, const uint8_t *at);
 const uint8_t *lex_refuse_after(struct lex *l, const uint8_t *at, uint8_t close);
 const uint8_t *lex_refuse_deep(struct lex *l, const uint8_t *at);
+const uint8_t *lex_refuse_many(struct lex *l, const uint8_t *at);
 
 /* The rest of the string that began at `open`, from p on. */
 const uint8_t *lex_string_rest(struct lex *l, const uint8_t *open, const uint8_t *p, bool *escaped);

@@ -14,9 +14,10 @@ enum {
     NODE_KEYED = 1 << 5,   /* a member's value: its key is the entry before */
     NODE_LAST = 1 << 6,    /* no sibling follows */
     NODE_NAME = 1 << 7,    /* a key */
-    NODE_COUNT_SHIFT = 8,  /* above: the number of children, or NODE_COUNT_MANY */
-    NODE_COUNT_MANY = 0xffffff,
+    NODE_COUNT_SHIFT = 8,  /* above: the number of children */
 };
+
+_Static_assert(JSON_NODES_MAX < 1 << (32 - NODE_COUNT_SHIFT), "a number of children fits");
 
 _Static_assert(sizeof(struct json_node) == 16, "a tape is as small as it can be");
 

@@ -64,18 +64,7 @@ struct json json_next(struct json child)
     return (struct json){ child.doc, n->next + ((n->info & NODE_KEYED) != 0) };
 }
 
-size_t json_len(struct json v)
-{
-    size_t n = 0;
-
-    if (!is_container(v))
-        return 0;
-    if (child_count(v) < NODE_COUNT_MANY)
-        return child_count(v);
-    JSON_FOREACH(child, v)
-        n++;
-    return n;
-}
+size_t json_len(struct json v) { return is_container(v) ? child_count(v) : 0; }
 
 struct json json_item(struct json array, size_t i)
 {

@@ -53,7 +53,8 @@ static size_t put_lists(struct json_out *o, const struct client *c)
     AUTO_JSON struct json_doc doc = { 0 };
     size_t n = 0;
 
-    if (!c->events.notification || json_parse(&doc, client_capabilities(c), NULL, NULL) < 0)
+    if (!c->events.notification ||
+        json_parse(&doc, client_capabilities(c), &(struct json_opts){ .keep_depth = 2 }, NULL) < 0)
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(list_kinds); i++) {
         struct json cap = json_get(json_root(&doc), list_kinds[i].capability);
@@ -229,7 +230,7 @@ void client_listen_acknowledged(struct client *c, struct json params)
     struct json honoured;
 
     /* Two levels deeper than the envelope was read. */
-    if (json_parse(&doc, json_text(params), NULL, NULL) < 0 ||
+    if (json_parse(&doc, json_text(params), &(struct json_opts){ .keep_depth = 3 }, NULL) < 0 ||
         !about_stream(c, s, json_get(json_get(json_root(&doc), "_meta"), META_SUBSCRIPTION_ID)))
         return;
     honoured = json_get(json_root(&doc), "notifications");

@@ -30,7 +30,8 @@ static void on_progress(void *ctx, struct span params)
     AUTO_ARENA struct arena arena = { 0 };
     double progress = 0, total = 0;
 
-    if (!op->on_progress || json_parse(&doc, params, NULL, NULL) < 0)
+    if (!op->on_progress ||
+        json_parse(&doc, params, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0)
         return;
     if (json_double(json_get(json_root(&doc), "progress"), &progress, NULL) < 0)
         return;

@@ -91,7 +91,7 @@ static void ask_all(struct client_call *call, struct json requests)
 
 void client_rounds_begin(struct client_call *call, struct span result)
 {
-    static const struct json_opts opts = { .unique_depth = 3 };
+    static const struct json_opts opts = { .keep_depth = 4, .unique_depth = 3 };
     AUTO_JSON struct json_doc doc = { 0 };
     struct json requests, state;
     struct pb_error err;

@@ -204,7 +204,7 @@ static bool retry_version(struct client *c, struct span error)
     const char *version;
     struct pb_error err;
 
-    if (json_parse(&doc, error, NULL, NULL) < 0)
+    if (json_parse(&doc, error, &(struct json_opts){ .keep_depth = 3 }, NULL) < 0)
         return false;
     list = json_get(json_get(json_root(&doc), "data"), "supported");
     version = common_modern(c, list);
@@ -317,7 +317,9 @@ bool client_opening_was_modern(struct client *c)
 {
     AUTO_JSON struct json_doc doc = { 0 };
 
-    return c->opening.late && json_parse(&doc, blob_span(c->opening.late), NULL, NULL) == 0 &&
+    return c->opening.late &&
+           json_parse(&doc, blob_span(c->opening.late), &(struct json_opts){ .keep_depth = 1 },
+                      NULL) == 0 &&
            take_discovery(c, json_text(json_get(json_root(&doc), "result")));
 }
 

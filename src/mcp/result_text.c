@@ -112,18 +112,28 @@ static const struct {
 };
 /* clang-format on */
 
+/* Messages lie deepest: [{"content":[{"resource":{ and what is in there. */
+static void put_items(struct text_out *t, struct span array,
+                      void (*put)(struct text_out *t, struct json item))
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (array.n && json_parse(&doc, array, &(struct json_opts){ .keep_depth = 5 }, NULL) == 0)
+        JSON_FOREACH(item, json_root(&doc))
+            put(t, item);
+}
+
 void result_text(struct buf *out, struct span json)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct text_out t = { .b = out };
     struct json root;
 
-    if (json_parse(&doc, json, NULL, NULL) < 0)
+    if (json_parse(&doc, json, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0)
         return;
     root = json_root(&doc);
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        JSON_FOREACH(item, json_get(root, members[i].member))
-            members[i].put(&t, item);
+        put_items(&t, json_text(json_get(root, members[i].member)), members[i].put);
     if (!t.started)
         buf_add_span(out, json_text(json_get(root, "structuredContent")));
     arena_done(&t.arena);

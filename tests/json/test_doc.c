@@ -165,6 +165,44 @@ TEST(depth_128_is_accepted_and_129_refused_on_a_small_stack)
     pthread_attr_destroy(&attr);
 }
 
+/* `n` of `item`, with commas between them. */
+static void repeat(struct buf *b, const char *open, size_t n, const char *item, const char *close)
+{
+    b->n = 0;
+    buf_str(b, open);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(b, "%s%s", i ? "," : "", item);
+    buf_str(b, close);
+}
+
+TEST(a_tape_takes_a_million_entries_and_no_more)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 },
+                                  strict = { .keep_depth = 1, .unique_depth = 2 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf b = { 0 };
+    struct pb_error err;
+
+    repeat(&b, "[", JSON_NODES_MAX - 1, "0", "]"); /* and the array itself */
+    CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), 0);
+    CHECK_INT(json_len(json_root(&doc)), JSON_NODES_MAX - 1);
+    repeat(&b, "[", JSON_NODES_MAX, "0", "]");
+    CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), -PB_E_LIMIT);
+    CHECK_HAS(err.msg, "more than 1000000 values and keys");
+    CHECK_INT(doc.n, 0);
+    repeat(&b, "[", 10 * JSON_NODES_MAX, "0", "]");
+    CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), -PB_E_LIMIT);
+    CHECK(doc.cap < 2 * JSON_NODES_MAX);
+    repeat(&b, "[", JSON_NODES_MAX / 2, "{\"\":0}", "]");
+    CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), -PB_E_LIMIT);
+    /* What is not taped does not count, unless it is many keys that are compared. */
+    repeat(&b, "[[", 2 * JSON_NODES_MAX, "0", "]]");
+    CHECK_INT(json_parse(&doc, buf_span(&b), &shallow, &err), 0);
+    repeat(&b, "[{", JSON_NODES_MAX + 1, "\"\":0", "}]");
+    CHECK_INT(json_parse(&doc, buf_span(&b), &shallow, &err), 0);
+    CHECK_INT(json_parse(&doc, buf_span(&b), &strict, &err), -PB_E_LIMIT);
+}
+
 TEST(numbers_keep_their_spelling)
 {
     static const char *const numbers[] = {
