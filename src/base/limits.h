@@ -21,15 +21,17 @@ enum {
     REQUEST_ID_PEEK = 1024,       /* how much of a too large request is searched for its id */
     REPLY_BYTES_MAX = 268435456,  /* one message from a server we are client of */
     RPC_BATCH_MAX = 100,          /* messages in one 2025-03-26 batch */
-    RPC_ID_BYTES_MAX = 1024,      /* a request id as written */
-    RPC_TOKEN_BYTES_MAX = 1024,   /* a progress token as written */
+    RPC_ID_BYTES_MAX = 4096,      /* a request id as written */
+    RPC_TOKEN_BYTES_MAX = 4096,   /* a progress token as written */
 
     /* loop */
     LOOP_POSTS_MAX = 65536,   /* callbacks waiting to be run by the loop */
     LOOP_WORK_THREADS = 64,   /* started one by one, when a job finds none idle */
     LOOP_WORK_MAX = 4096,     /* jobs waiting for a worker */
     LOOP_LINES_PER_TURN = 64, /* messages handled before others get a turn */
-    LOOP_SLOW_MS = 100,       /* a callback longer than this is reported by name */
+    LOOP_BUSY_MS = 20,        /* a callback longer than this is counted */
+    LOOP_SLOW_MS = 100,       /* and one longer than this is reported by name, */
+    LOOP_REPORT_MS = 10000,   /* each name once in this time */
 
     /* streams: past the high mark the producer is paused, past the hard mark writes fail */
     STREAM_READ_BYTES = 65536,

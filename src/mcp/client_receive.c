@@ -4,6 +4,7 @@
 #include "header_list.h"
 
 static const struct json_opts envelope_opts = { .keep_depth = 2, .unique_depth = 2 };
+static const struct json_opts batch_opts = { .keep_depth = 1 };
 
 void client_send_text(struct client *c, struct span text)
 {
@@ -144,6 +145,32 @@ static uint64_t guess_id(struct client *c, uint64_t about)
     return only ? only->wire_id : 0;
 }
 
+/* The call that an answer names, if it is one. Ids of ours are numbers, which some servers give
+ * back as strings: that is malformed, but meant. */
+static struct client_call *call_named(struct client *c, struct span id_text)
+{
+    uint64_t id;
+
+    if (id_text.n > 2 && id_text.p[0] == '"')
+        id_text = span_make(id_text.p + 1, id_text.n - 2);
+    return id_of(id_text, &id) ? client_call_on_wire(c, id) : NULL;
+}
+
+/* Its caller need not wait for another answer. What an HTTP server says when it refuses is told by
+ * its status. False when it names no call. */
+static bool malformed(struct client *c, struct span id_text, enum pb_code code, const char *what,
+                      const char *why, int status)
+{
+    struct client_call *call = status < 300 ? call_named(c, id_text) : NULL;
+    struct pb_error err;
+
+    if (!call)
+        return false;
+    fail(&err, code, "%s: the answer %s: %s", call->method, what, why);
+    client_call_fail(call, &err, status);
+    return true;
+}
+
 static void receive_answer(struct client *c, const struct rpc *rpc, struct blob *bytes,
                            uint64_t about, int status)
 {
@@ -158,6 +185,9 @@ static void receive_answer(struct client *c, const struct rpc *rpc, struct blob 
         return;
     }
     client_opening_late(c, rpc, bytes);
+    if (malformed(c, rpc->id, PB_E_INVALID, "is malformed",
+                  "its id is a string, but a number was sent", status))
+        return;
     log_debug("an answer that nobody waits for was dropped");
 }
 
@@ -177,6 +207,14 @@ static void garbage(struct client *c, bool is_json)
     client_die(c, &err);
 }
 
+static void receive_invalid(struct client *c, const struct rpc *rpc, uint64_t about, int status)
+{
+    struct span id = rpc->answers ? rpc->id : SPAN("");
+
+    if (!malformed(c, id, PB_E_INVALID, "is malformed", rpc->why, status) && !about)
+        garbage(c, true);
+}
+
 static void receive_one(struct client *c, struct blob *bytes, const struct rpc *rpc, uint64_t about,
                         int status)
 {
@@ -194,10 +232,25 @@ static void receive_one(struct client *c, struct blob *bytes, const struct rpc *
         receive_answer(c, rpc, bytes, about, status);
         break;
     case RPC_INVALID:
-    case RPC_BATCH:
+        receive_invalid(c, rpc, about, status);
+        break;
+    case RPC_BATCH: /* within a batch */
         garbage(c, true);
         break;
     }
+}
+
+/* What cannot be read, but whom it answers. */
+static void unreadable(struct client *c, struct span text, const struct pb_error *why,
+                       uint64_t about, int status)
+{
+    size_t head = text.n < REQUEST_ID_PEEK ? text.n : REQUEST_ID_PEEK;
+    bool limit = why->code == PB_E_LIMIT;
+
+    if (!malformed(c, rpc_answer_peek(span_make(text.p, head)), why->code,
+                   limit ? "cannot be read" : "is no valid JSON", why->msg, status) &&
+        !about)
+        garbage(c, false);
 }
 
 /* Servers of 2025-03-26 may put several messages into one array. */
@@ -212,38 +265,26 @@ static void receive_batch(struct client *c, struct blob *bytes, struct json_doc 
         return;
     }
     JSON_FOREACH(element, json_root(batch)) {
+        struct pb_error err;
         struct rpc rpc;
 
-        if (c->closing || json_parse(&doc, json_text(element), &envelope_opts, NULL) < 0)
+        if (c->closing)
             return;
+        if (json_parse(&doc, json_text(element), &envelope_opts, &err) < 0) {
+            unreadable(c, json_text(element), &err, about, status);
+            continue;
+        }
         rpc_read(&rpc, json_root(&doc), &arena);
         receive_one(c, bytes, &rpc, about, status);
     }
-}
-
-/* What cannot be read is nobody's answer, but its caller need not wait for another. */
-static void unreadable(struct client *c, struct span text, const struct pb_error *why)
-{
-    struct client_call *call = NULL;
-    struct pb_error err;
-    uint64_t id;
-
-    if (text.n > REQUEST_ID_PEEK)
-        text.n = REQUEST_ID_PEEK;
-    if (id_of(rpc_id_peek(text), &id))
-        call = client_call_on_wire(c, id);
-    if (!call) {
-        garbage(c, false);
-        return;
-    }
-    fail(&err, PB_E_INVALID, "%s: the answer is no valid JSON: %s", call->method, why->msg);
-    client_call_fail(call, &err, 0);
 }
 
 void client_receive(struct client *c, struct blob *bytes, uint64_t about, int status)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct json_doc doc = c->doc; /* taken out: what runs below may bring the next message */
+    struct span text = blob_span(bytes), trimmed = span_trim(text);
+    bool batch = trimmed.n && trimmed.p[0] == '[';
     struct pb_error err;
     struct rpc rpc;
 
@@ -252,14 +293,13 @@ void client_receive(struct client *c, struct blob *bytes, uint64_t about, int st
         json_doc_done(&doc);
         return;
     }
-    if (json_parse(&doc, blob_span(bytes), &envelope_opts, &err) < 0) {
-        if (!about)
-            unreadable(c, blob_span(bytes), &err);
+    if (json_parse(&doc, text, batch ? &batch_opts : &envelope_opts, &err) < 0) {
+        unreadable(c, text, &err, about, status);
     } else {
         rpc_read(&rpc, json_root(&doc), &arena);
         if (rpc.kind == RPC_BATCH)
             receive_batch(c, bytes, &doc, about, status);
-        else if (rpc.kind != RPC_INVALID || !about)
+        else
             receive_one(c, bytes, &rpc, about, status);
     }
     json_doc_done(&c->doc);
@@ -269,12 +309,9 @@ void client_receive(struct client *c, struct blob *bytes, uint64_t about, int st
 
 void client_oversize(struct client *c, struct span head, uint64_t total)
 {
-    struct client_call *call = NULL;
+    struct client_call *call = call_named(c, rpc_answer_peek(head));
     struct pb_error err;
-    uint64_t id;
 
-    if (id_of(rpc_id_peek(head), &id))
-        call = client_call_on_wire(c, id);
     if (!call) {
         garbage(c, false);
         return;

@@ -20,16 +20,19 @@ void envelope_set_caps(struct envelope *env, struct json caps)
         modern && json_is(json_get(json_get(caps, "extensions"), EXT_TASKS), JSON_OBJECT);
 }
 
-bool envelope_set_token(struct envelope *env, struct json params)
+const char *envelope_set_token(struct envelope *env, struct json params)
 {
     struct json token = json_get(json_get(params, "_meta"), "progressToken");
 
+    _Static_assert(RPC_TOKEN_BYTES_MAX == 4096, "the text below says so");
     if (json_is(token, JSON_NONE))
-        return true;
+        return NULL;
     if (!json_is(token, JSON_STRING) && !json_is(token, JSON_NUMBER))
-        return false;
+        return "progressToken must be a string or a number";
+    if (json_text(token).n > RPC_TOKEN_BYTES_MAX)
+        return "progressToken is longer than 4096 bytes";
     env->progress_token = json_text(token);
-    return env->progress_token.n <= RPC_TOKEN_BYTES_MAX;
+    return NULL;
 }
 
 /* ---- who it is, for people ---------------------------------------------------------------- */

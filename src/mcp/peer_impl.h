@@ -60,8 +60,8 @@ void ids_remove(struct request *r);
 void envelope_set_caps(struct envelope *env, struct json caps);
 /* What people call a client with this clientInfo, appended. */
 void envelope_label(struct buf *out, struct json info);
-/* Reads params._meta.progressToken; false when it is neither string nor number. */
-bool envelope_set_token(struct envelope *env, struct json params);
+/* Reads params._meta.progressToken; says what is wrong with it, or NULL. */
+const char *envelope_set_token(struct envelope *env, struct json params);
 
 /* request.c. `take_message` may be NULL. */
 struct request *request_new(struct peer *p, struct message *take_message, void *exchange);

@@ -99,6 +99,7 @@ void legacy_request(struct request *r)
 {
     const struct method *own = method_find(methods, ARRAY_LEN(methods), r->method);
     struct peer *p = r->peer;
+    const char *wrong;
 
     p->era = ERA_LEGACY;
     r->env = p->session;
@@ -108,9 +109,9 @@ void legacy_request(struct request *r)
         request_fail(r, RPC_INVALID_REQUEST, SPAN(""), "initialize first");
         return;
     }
-    if (!envelope_set_token(&r->env, r->params)) {
-        request_fail(r, RPC_INVALID_PARAMS, SPAN(""),
-                     "Invalid params: progressToken must be a string or a number");
+    wrong = envelope_set_token(&r->env, r->params);
+    if (wrong) {
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Invalid params: %s", wrong);
         return;
     }
     if (own)

@@ -26,6 +26,7 @@ static bool check_meta(struct request *r, const struct http_facts *facts)
     struct json caps = json_get(meta, META_CLIENT_CAPS), info = json_get(meta, META_CLIENT_INFO);
     struct json level = json_get(meta, META_LOG_LEVEL);
     bool no_caps = !json_is(caps, JSON_OBJECT), no_version = !r->message->claims_modern;
+    const char *wrong;
 
     (void)facts;
     if (no_caps || no_version) {
@@ -43,9 +44,8 @@ static bool check_meta(struct request *r, const struct http_facts *facts)
     if (r->env.wants_log &&
         !log_level_parse(json_str(level, &r->message->arena), &r->env.log_level))
         return refuse_meta(r, META_LOG_LEVEL " is no log level");
-    if (!envelope_set_token(&r->env, r->params))
-        return refuse_meta(r, "progressToken must be a string or a number");
-    return true;
+    wrong = envelope_set_token(&r->env, r->params);
+    return wrong ? refuse_meta(r, wrong) : true;
 }
 
 static bool mismatch(struct request *r, const char *header, const char *why)

@@ -12,14 +12,15 @@ static bool all_digits(struct span s)
     return true;
 }
 
-bool rpc_id_valid(struct json id)
-{
-    struct span text = json_text(id);
+#define ID_BYTES_TEXT "4096"
+_Static_assert(RPC_ID_BYTES_MAX == 4096, "the text says so");
 
-    if (text.n > RPC_ID_BYTES_MAX)
-        return false;
-    return json_is(id, JSON_STRING) || (json_is(id, JSON_NUMBER) && all_digits(text));
+static bool is_id_type(struct json v)
+{
+    return json_is(v, JSON_STRING) || (json_is(v, JSON_NUMBER) && all_digits(json_text(v)));
 }
+
+bool rpc_id_valid(struct json id) { return is_id_type(id) && json_text(id).n <= RPC_ID_BYTES_MAX; }
 
 static void invalid(struct rpc *out, int code, const char *why)
 {
@@ -48,7 +49,9 @@ static void read_call(struct rpc *out, const struct json members[MEMBERS], struc
         return;
     }
     if (!json_is(id, JSON_NONE) && !out->id.n) {
-        invalid(out, RPC_INVALID_REQUEST, "id must be a string or an integer");
+        invalid(out, RPC_INVALID_REQUEST,
+                is_id_type(id) ? "id is longer than " ID_BYTES_TEXT " bytes"
+                               : "id must be a string or an integer");
         return;
     }
     out->method = json_str(members[MEMBER_METHOD], arena);
@@ -67,8 +70,12 @@ static void read_answer(struct rpc *out, const struct json members[MEMBERS])
     out->error = members[MEMBER_ERROR];
     if (json_is(out->error, JSON_NULL) && !json_is(out->result, JSON_NONE))
         out->error = (struct json){ 0 }; /* JSON-RPC 1.0 wrote both, and some still do */
-    if (json_is(out->result, JSON_NONE) == json_is(out->error, JSON_NONE)) {
+    if (json_is(out->result, JSON_NONE) && json_is(out->error, JSON_NONE)) {
         invalid(out, RPC_INVALID_REQUEST, "a message needs a method, a result or an error");
+        return;
+    }
+    if (!json_is(out->result, JSON_NONE) && !json_is(out->error, JSON_NONE)) {
+        invalid(out, RPC_INVALID_REQUEST, "an answer has a result or an error, not both");
         return;
     }
     if (json_is(out->error, JSON_NONE)) {
@@ -103,9 +110,10 @@ void rpc_read(struct rpc *out, struct json v, struct arena *arena)
     json_get_all(v, keys, MEMBERS, members);
     if (rpc_id_valid(members[MEMBER_ID]))
         out->id = json_text(members[MEMBER_ID]);
+    out->answers = json_is(members[MEMBER_METHOD], JSON_NONE);
     if (!json_str_is(members[MEMBER_JSONRPC], "2.0"))
         invalid(out, RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
-    else if (json_is(members[MEMBER_METHOD], JSON_NONE))
+    else if (out->answers)
         read_answer(out, members);
     else
         read_call(out, members, arena);
@@ -136,21 +144,27 @@ static bool is_id(struct span text)
     return json_parse(&doc, text, NULL, NULL) == 0 && rpc_id_valid(json_root(&doc));
 }
 
-static struct span id_after(struct span s)
+/* Of what follows a string. */
+static bool is_key(struct span rest)
 {
-    struct span value;
+    rest = span_trim(rest);
+    return rest.n && rest.p[0] == ':';
+}
 
-    s = span_trim(s);
-    if (!s.n || s.p[0] != ':')
-        return SPAN("");
-    value = value_end(span_trim(span_from(s, 1)));
+static struct span id_after(struct span rest)
+{
+    struct span value = value_end(span_trim(span_from(span_trim(rest), 1)));
+
     return is_id(value) ? value : SPAN("");
 }
 
-struct span rpc_id_peek(struct span head)
+/* The first id of the message itself, and whether it has a method. */
+static struct span peek(struct span head, bool *has_method)
 {
+    struct span id = SPAN("");
     int depth = 0;
 
+    *has_method = false;
     for (size_t i = 0; i < head.n; i++) {
         char c = head.p[i];
 
@@ -162,17 +176,32 @@ struct span rpc_id_peek(struct span head)
             struct span string = value_end(span_from(head, i));
 
             if (!string.n)
-                return SPAN("");
+                return id;
             i += string.n - 1;
-            if (depth == 1 && span_is(string, "\"id\"")) {
-                struct span id = id_after(span_from(head, i + 1));
-
-                if (id.n)
-                    return id;
-            }
+            if (depth != 1 || !is_key(span_from(head, i + 1)))
+                continue;
+            if (span_is(string, "\"method\""))
+                *has_method = true;
+            else if (span_is(string, "\"id\"") && !id.n)
+                id = id_after(span_from(head, i + 1));
         }
     }
-    return SPAN("");
+    return id;
+}
+
+struct span rpc_id_peek(struct span head)
+{
+    bool has_method;
+
+    return peek(head, &has_method);
+}
+
+struct span rpc_answer_peek(struct span head)
+{
+    bool has_method;
+    struct span id = peek(head, &has_method);
+
+    return has_method ? SPAN("") : id;
 }
 
 void rpc_write_result_head(struct buf *out, struct span id)

@@ -33,6 +33,7 @@ enum rpc_kind {
 
 struct rpc {
     enum rpc_kind kind;
+    bool answers;       /* an object without a method: an answer, or meant as one */
     struct span id;     /* as written, quotes included; empty when there is none */
     struct span method; /* decoded */
     struct json params; /* object or array; JSON_NONE when absent or null */
@@ -48,8 +49,10 @@ void rpc_read(struct rpc *out, struct json v, struct arena *arena);
 /* Is this a legal id: a string, or an integer as written, within RPC_ID_BYTES_MAX? */
 bool rpc_id_valid(struct json id);
 
-/* Searches the head of a message too large to parse for its id. Empty when not found. */
+/* Searches the head of a message that cannot be parsed for its id. Empty when not found. */
 struct span rpc_id_peek(struct span head);
+/* The same, but empty for what has a method in its head: that one answers nobody. */
+struct span rpc_answer_peek(struct span head);
 
 /* The text before and after a result: parts {head, result, "}"}. `id` as written. */
 void rpc_write_result_head(struct buf *out, struct span id);

@@ -608,6 +608,17 @@ struct plain {
     bool skip_id;
 };
 
+/* Each '$' becomes the id. */
+static void fill_in(struct buf *out, const char *body, const char *id)
+{
+    for (const char *c = body; *c; c++) {
+        if (*c == '$')
+            buf_str(out, id);
+        else
+            buf_byte(out, *c);
+    }
+}
+
 static void answer_plain(struct web *w, struct http_request *r, const char *method, const char *id)
 {
     const struct plain *p = w->ctx;
@@ -615,12 +626,7 @@ static void answer_plain(struct web *w, struct http_request *r, const char *meth
 
     if (web_legacy(r, method, id))
         return;
-    for (const char *c = p->body; *c; c++) {
-        if (*c == '$')
-            buf_str(&b, id);
-        else
-            buf_byte(&b, *c);
-    }
+    fill_in(&b, p->body, id);
     web_reply(r, p->status, p->type, buf_cstr(&b));
 }
 
@@ -694,6 +700,39 @@ TEST(answers_that_are_none_end_the_request_with_the_right_error)
         /* The body of a refusal is nobody's business but the server's. */
         CHECK(!strstr(a.err.msg, "oops") && !strstr(a.err.msg, "<html>"));
         answer_done(&a);
+        site_done(&s);
+    }
+}
+
+/* The stream stays open: its end says nothing. */
+static void answer_malformed(struct web *w, struct http_request *r, const char *method,
+                             const char *id)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    if (web_legacy(r, method, id))
+        return;
+    fill_in(&b, w->ctx, id);
+    web_stream(w, r);
+    web_event(r, buf_cstr(&b));
+}
+
+TEST(a_malformed_answer_on_an_open_stream_ends_its_request_at_once)
+{
+    static const char *const bad[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":$,\"result\":{},\"error\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":$,\"result\":{",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct site s = { .w.ctx = (void *)(uintptr_t)bad[i] };
+        struct answer a;
+
+        site_open(&s, true, answer_malformed, NULL);
+        rig_request(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+        CHECK_INT(a.err.code, PB_E_INVALID);
+        CHECK_HAS(a.err.msg, "tools/call: the answer is ");
+        RIG_UNTIL(&s.r, s.w.gone == 1);
         site_done(&s);
     }
 }

@@ -336,6 +336,67 @@ TEST(an_answer_that_is_no_valid_json_fails_its_call_at_once)
     }
 }
 
+/* What the script prints, with the id of the request twice if it wants to. */
+#define PRINTS(format) LOOP("legacy || { id; printf '" format "\\n' \"$x\"; }")
+#define ENVELOPE       "{\"jsonrpc\":\"2.0\",\"id\":%s"
+
+TEST(a_malformed_answer_that_names_its_call_ends_it_at_once)
+{
+    static const struct {
+        const char *body, *why;
+        int code;
+    } cases[] = {
+        { PRINTS(ENVELOPE ",\"result\":{},\"error\":{\"code\":1,\"message\":\"m\"}}"),
+          "the answer is malformed: an answer has a result or an error, not both", PB_E_INVALID },
+        { PRINTS(ENVELOPE "}"),
+          "the answer is malformed: a message needs a method, a result or an error", PB_E_INVALID },
+        { PRINTS(ENVELOPE ",\"error\":\"no\"}"), "the answer is malformed: error must be an object",
+          PB_E_INVALID },
+        { PRINTS(ENVELOPE ",\"result\":[]}"), "the result is no object", PB_E_INVALID },
+        { PRINTS("{\"id\":%s,\"result\":{}}"), "the answer is malformed: jsonrpc must be \"2.0\"",
+          PB_E_INVALID },
+        { PRINTS("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"result\":{}}"),
+          "the answer is malformed: its id is a string, but a number was sent", PB_E_INVALID },
+        { PRINTS(ENVELOPE ",\"result\":{},\"result\":{}}"),
+          "the answer is no valid JSON: line 1, column 37: a key that", PB_E_INVALID },
+        { PRINTS(ENVELOPE ",\"id\":7,\"result\":{}}"), "the answer is no valid JSON",
+          PB_E_INVALID },
+        { LOOP("legacy || { id; printf '" ENVELOPE ",\"result\":{' \"$x\";"
+               "seq -f '\"k%.0f\":0,' 600000 | tr -d '\\n'; echo '\"k\":0}}'; }"),
+          "the answer cannot be read: line 1, column ", PB_E_LIMIT },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct answer a;
+        struct rig r;
+
+        open_script(&r, true, cases[i].body, NULL);
+        rig_request(&r, &a, "tools/call", CALL);
+        CHECK_INT(a.err.code, cases[i].code);
+        CHECK_HAS(a.err.msg, "tools/call: the ");
+        CHECK_HAS(a.err.msg, cases[i].why);
+        CHECK(!r.closed);
+        rig_done(&r);
+    }
+}
+
+/* Their ids are their own: that one of them is ours as well says nothing. */
+TEST(a_servers_malformed_request_ends_no_call)
+{
+    static const char *const bodies[] = {
+        LOOP("legacy || { id; printf '" ENVELOPE ",\"method\":3}\\n' \"$x\"; ok '{}'; }"),
+        LOOP("legacy || { id; printf '" ENVELOPE ",\"method\":\"ping\",\\n' \"$x\"; ok '{}'; }"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        struct rig r;
+
+        open_script(&r, true, bodies[i], NULL);
+        RIG_RESULT(&r, "tools/call", CALL, "{}");
+        rig_done(&r);
+    }
+}
+
 /* ---- time ---- */
 
 TEST(a_call_that_is_not_answered_ends_in_time_and_the_server_is_told)

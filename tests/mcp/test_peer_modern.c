@@ -491,8 +491,42 @@ TEST(progress_tokens_are_bounded)
             buf_byte(&say, 't');
         buf_str(&say, "\"}}}");
         FAKE_ANSWERS_WITH(&f, buf_cstr(&say), i ? "\"code\":-32602" : "\"result\"");
+        if (i)
+            CHECK_HAS(fake_heard(&f), "progressToken is longer than 4096 bytes");
     }
     fake_end(&f);
+}
+
+TEST(ids_are_carried_up_to_the_bound_and_longer_ones_refused_for_their_length)
+{
+    static const size_t sizes[] = { 2000, RPC_ID_BYTES_MAX, RPC_ID_BYTES_MAX + 1,
+                                    RPC_ID_BYTES_MAX * 100 };
+    static const enum peer_kind kinds[] = { PEER_STATELESS, PEER_SESSION, PEER_STDIO };
+
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        struct fake f;
+
+        start(&f, kinds[k]);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+            AUTO_BUF struct buf say = { 0 }, id = { 0 };
+            bool fits = sizes[i] <= RPC_ID_BYTES_MAX;
+
+            buf_byte(&id, '"');
+            while (id.n < sizes[i] - 1)
+                buf_byte(&id, 'i');
+            buf_byte(&id, '"');
+            buf_printf(
+                &say,
+                "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/list\",\"params\":{\"_meta\":" FAKE_META
+                "}}",
+                buf_cstr(&id));
+            FAKE_ANSWERS_WITH(&f, buf_cstr(&say),
+                              fits ? buf_cstr(&id) : "id is longer than 4096 bytes");
+            if (!fits)
+                CHECK_HAS(fake_heard(&f), kinds[k] == PEER_STDIO ? "\"id\":\"\"" : "\"id\":null");
+        }
+        fake_end(&f);
+    }
 }
 
 TEST(long_names_are_shown_in_part)

@@ -34,7 +34,7 @@ TEST(messages_are_told_apart)
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":true}", RPC_INVALID, "1",
           "params must be an object" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{}}", RPC_INVALID, "1",
-          "a message needs a method, a result or an error" },
+          "an answer has a result or an error, not both" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1}", RPC_INVALID, "1",
           "a message needs a method, a result or an error" },
         { "{\"jsonrpc\":\"2.0\",\"result\":1}", RPC_INVALID, "",
@@ -52,6 +52,8 @@ TEST(messages_are_told_apart)
         rpc_read(&rpc, json_root(&doc), &arena);
         CHECK_INT(rpc.kind, cases[i].kind);
         CHECK_SPAN(rpc.id, cases[i].id);
+        CHECK_INT(rpc.answers,
+                  json_is(json_root(&doc), JSON_OBJECT) && !strstr(cases[i].text, "method"));
         if (cases[i].why) {
             CHECK_STR(rpc.why, cases[i].why);
             CHECK_INT(rpc.code, RPC_INVALID_REQUEST);
@@ -107,6 +109,23 @@ TEST(the_id_is_found_in_the_head_of_a_message)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         CHECK_SPAN(rpc_id_peek(span_of(cases[i].head)), cases[i].id);
+}
+
+TEST(what_has_a_method_in_its_head_answers_nobody)
+{
+    static const struct {
+        const char *head, *id;
+    } cases[] = {
+        { "{\"id\":1,\"method\":\"m\"", "" },
+        { "{\"method\" : 3,\"id\":1,", "" },
+        { "{\"id\":1,\"result\":{\"method\":1},", "1" },
+        { "{\"x\":\"method\",\"id\":1,", "1" },
+        { "{\"id\":1,\"result\":{\"text\":\"cut", "1" },
+        { "{\"result\":{\"text\":\"cut", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        CHECK_SPAN(rpc_answer_peek(span_of(cases[i].head)), cases[i].id);
 }
 
 TEST(errors_and_requests_are_written_whole)
