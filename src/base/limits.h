@@ -118,6 +118,7 @@ enum {
     MCP_PARAM_DEPTH_MAX = 50,       /* nesting of typed tool parameters */
     MCP_URI_BYTES_MAX = 65536,      /* a resource's URI that is matched against templates */
     MCP_TEMPLATE_PARTS_MAX = 32,    /* literals and variables of one URI template */
+    MCP_TEMPLATE_STEPS_MAX = 4194304, /* of matching a URI against one */
     MCP_CALL_EVENTS_MAX = 1024,     /* progress and log of one call, on their way to the loop */
     MCP_TASKS_BYTES_MAX = 67108864, /* results of finished tasks; the oldest go first */
     MCP_SPARE_MAX = 64,             /* request and message structs kept for reuse */

@@ -221,9 +221,12 @@ struct item *registry_match(struct registry *reg, struct span uri, struct buf *a
     struct item *found = NULL;
 
     pthread_mutex_lock(&reg->lock);
-    for (size_t i = 0; i < shelf->n && !found; i++)
-        if (uri_template_match(shelf->items[i]->match, uri, args))
+    for (size_t i = 0; i < shelf->n && !found; i++) {
+        size_t steps = MCP_TEMPLATE_STEPS_MAX;
+
+        if (uri_template_match(shelf->items[i]->match, uri, &steps, args))
             found = item_ref(shelf->items[i]);
+    }
     pthread_mutex_unlock(&reg->lock);
     return found;
 }

@@ -2,16 +2,28 @@
 
 enum part_kind { PART_LITERAL, PART_VALUE, PART_RESERVED, PART_SEGMENT, PART_SEGMENTS, PART_QUERY };
 
+/* What a value may hold depends on it. */
+enum char_kind { CHAR_PLAIN, CHAR_SLASH, CHAR_QUESTION, CHAR_HASH, CHAR_KINDS };
+
 struct part {
     enum part_kind kind;
     struct span text; /* literal, or name; PART_QUERY: one of its names */
 };
 
 struct uri_template {
-    struct arena arena;
-    struct part parts[MCP_TEMPLATE_PARTS_MAX];
     size_t n; /* matched in order; query names follow */
     size_t n_query;
+    size_t least; /* bytes of the shortest URI that fits */
+    /* Bits of parts by what they are, and by the kind of character that their value may hold. */
+    uint64_t literals, values, segments;
+    uint64_t takes[CHAR_KINDS];
+    struct part parts[]; /* and the text that they are of */
+};
+
+/* A template that is being read. */
+struct reading {
+    struct part parts[MCP_TEMPLATE_PARTS_MAX];
+    size_t n, n_query;
 };
 
 static bool is_name_char(char c)
@@ -20,7 +32,7 @@ static bool is_name_char(char c)
            c == '.' || c == '-';
 }
 
-static int add_part(struct uri_template *t, enum part_kind kind, struct span text,
+static int add_part(struct reading *t, enum part_kind kind, struct span text,
                     struct pb_error *err)
 {
     if (t->n + t->n_query == MCP_TEMPLATE_PARTS_MAX)
@@ -47,7 +59,7 @@ static int check_name(struct span name, struct pb_error *err)
 }
 
 /* What stands between the braces. */
-static int add_expression(struct uri_template *t, struct span inside, struct pb_error *err)
+static int add_expression(struct reading *t, struct span inside, struct pb_error *err)
 {
     enum part_kind kind = PART_VALUE;
     const char *comma;
@@ -77,7 +89,7 @@ static int add_expression(struct uri_template *t, struct span inside, struct pb_
     return 0;
 }
 
-static int parse(struct uri_template *t, struct span text, struct pb_error *err)
+static int parse(struct reading *t, struct span text, struct pb_error *err)
 {
     while (text.n) {
         const char *open = memchr(text.p, '{', text.n), *close;
@@ -102,7 +114,7 @@ static int parse(struct uri_template *t, struct span text, struct pb_error *err)
     return 0;
 }
 
-static int check_names(const struct uri_template *t, struct pb_error *err)
+static int check_names(const struct reading *t, struct pb_error *err)
 {
     for (size_t i = 0; i < t->n + t->n_query; i++)
         for (size_t k = 0; k < i; k++)
@@ -113,28 +125,65 @@ static int check_names(const struct uri_template *t, struct pb_error *err)
     return 0;
 }
 
+static bool takes(const struct uri_template *t, enum part_kind kind, enum char_kind c)
+{
+    if (c == CHAR_QUESTION)
+        return kind == PART_RESERVED && !t->n_query;
+    if (kind == PART_RESERVED)
+        return true;
+    return c != CHAR_HASH && (c != CHAR_SLASH || kind == PART_SEGMENTS);
+}
+
+/* So that matching need not look at one part after the other. */
+static void prepare(struct uri_template *t)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        const struct part *part = &t->parts[k];
+        uint64_t bit = UINT64_C(1) << k;
+        bool segment = part->kind == PART_SEGMENT || part->kind == PART_SEGMENTS;
+
+        if (part->kind == PART_LITERAL) {
+            t->literals |= bit;
+            t->least += part->text.n;
+            continue;
+        }
+        t->least += segment ? 2 : 1;
+        *(segment ? &t->segments : &t->values) |= bit;
+        for (int c = 0; c < CHAR_KINDS; c++)
+            if (takes(t, part->kind, (enum char_kind)c))
+                t->takes[c] |= bit;
+    }
+}
+
 int uri_template_new(struct uri_template **out, struct span text, struct pb_error *err)
 {
-    AUTO(uri_template) struct uri_template *t = NULL;
+    struct reading r = { .n = 0 };
+    struct uri_template *t;
     struct pb_error why;
+    size_t bytes;
+    char *own;
 
     if (text.n > MCP_URI_BYTES_MAX)
         return fail(err, PB_E_LIMIT, "a URI template has at most %d bytes", MCP_URI_BYTES_MAX);
-    t = NEW(struct uri_template);
-    text.p = arena_dup(&t->arena, text);
-    if (parse(t, text, &why) < 0 || check_names(t, &why) < 0)
+    if (parse(&r, text, &why) < 0 || check_names(&r, &why) < 0)
         return fail_copy(err, &why);
-    *out = TAKE(t);
+    bytes = sizeof *t + (r.n + r.n_query) * sizeof r.parts[0];
+    t = mem_zero(bytes + text.n);
+    own = (char *)t + bytes;
+    if (text.n)
+        memcpy(own, text.p, text.n);
+    t->n = r.n;
+    t->n_query = r.n_query;
+    for (size_t i = 0; i < r.n + r.n_query; i++) {
+        t->parts[i] = r.parts[i];
+        t->parts[i].text.p = own + (r.parts[i].text.p - text.p);
+    }
+    prepare(t);
+    *out = t;
     return 0;
 }
 
-void uri_template_free(struct uri_template *t)
-{
-    if (!t)
-        return;
-    arena_done(&t->arena);
-    free(t);
-}
+void uri_template_free(struct uri_template *t) { free(t); }
 
 bool uri_template_has(const struct uri_template *t, struct span name)
 {
@@ -144,36 +193,71 @@ bool uri_template_has(const struct uri_template *t, struct span name)
     return false;
 }
 
-/* May the value of such a part hold this character? */
-static bool takes(const struct uri_template *t, enum part_kind kind, char c)
+/* ---- matching ---- */
+
+static bool spend(size_t *steps, size_t n)
 {
-    if (c == '?')
-        return kind == PART_RESERVED && !t->n_query;
-    if (kind == PART_RESERVED)
-        return true;
-    return c != '#' && (c != '/' || kind == PART_SEGMENTS);
+    if (*steps < n) {
+        *steps = 0;
+        return false;
+    }
+    *steps -= n;
+    return true;
 }
 
-/* row[i]: the parts from this one on can match the text from i on; `next` is the same for the parts
- * behind it. Filled from the right, so that each cell is looked at once. */
-static void fill_row(const struct uri_template *t, const struct part *part, struct span uri,
-                     const uint8_t *next, uint8_t *row)
+static enum char_kind kind_of(char c)
 {
-    bool more = false; /* a value that begins at i + 1 would do */
+    return c == '/'   ? CHAR_SLASH
+           : c == '?' ? CHAR_QUESTION
+           : c == '#' ? CHAR_HASH
+                      : CHAR_PLAIN;
+}
 
-    row[uri.n] = 0;
-    for (size_t i = uri.n; i-- > 0;) {
-        if (part->kind == PART_LITERAL) {
-            row[i] = uri.n - i >= part->text.n && next[i + part->text.n] &&
-                     memcmp(uri.p + i, part->text.p, part->text.n) == 0;
+enum {
+    COMPARED_PER_STEP = 16, /* bytes of a literal */
+    FEW_BYTES = 512,        /* of a URI that needs no memory */
+};
+
+/* The literals that stand at i with what can follow behind them. False: out of steps. */
+static bool literals_at(const struct uri_template *t, struct span uri, size_t i,
+                        const uint64_t *can, uint64_t *row, size_t *steps)
+{
+    for (uint64_t left = t->literals; left; left &= left - 1) {
+        unsigned k = (unsigned)__builtin_ctzll(left);
+        struct span text = t->parts[k].text;
+
+        if (uri.n - i < text.n || uri.p[i] != text.p[0] || !(can[i + text.n] >> (k + 1) & 1))
             continue;
-        }
-        if (part->kind == PART_SEGMENT || part->kind == PART_SEGMENTS)
-            row[i] = uri.p[i] == '/' && more;
-        more = takes(t, part->kind, uri.p[i]) && (next[i + 1] || more);
-        if (part->kind == PART_VALUE || part->kind == PART_RESERVED)
-            row[i] = more;
+        if (!spend(steps, text.n / COMPARED_PER_STEP))
+            return false;
+        if (memcmp(uri.p + i, text.p, text.n) == 0)
+            *row |= UINT64_C(1) << k;
     }
+    return true;
+}
+
+/* can[i]: from which parts on can the text from i on be matched? A bit for each, and one for the
+ * end. Filled from the right, all parts of a place at once. False: out of steps. */
+static bool fill(const struct uri_template *t, struct span uri, uint64_t *can, size_t *steps)
+{
+    uint64_t end = UINT64_C(1) << t->n, more = 0; /* a value that begins at i + 1 would do */
+
+    if (!spend(steps, (uri.n + 1) * (1 + (size_t)__builtin_popcountll(t->literals))))
+        return false;
+    can[uri.n] = end;
+    for (size_t i = uri.n; i-- > 0;) {
+        enum char_kind c = kind_of(uri.p[i]);
+        uint64_t row = c == CHAR_SLASH ? more & t->segments : 0;
+
+        more = t->takes[c] & (can[i + 1] >> 1 | more);
+        row |= more & t->values;
+        if (c == CHAR_QUESTION && t->n_query)
+            row |= end;
+        if (!literals_at(t, uri, i, can, &row, steps))
+            return false;
+        can[i] = row;
+    }
+    return true;
 }
 
 /* The value of a hexadecimal digit, or -1. */
@@ -244,20 +328,20 @@ static bool put_query(const struct uri_template *t, struct span query, struct js
     return true;
 }
 
-/* The longest value at `at` after which the rest still fits. */
-static size_t value_end(const struct uri_template *t, const struct part *part, struct span uri,
-                        size_t at, const uint8_t *next)
+/* The longest value of part k at `at` after which the rest still fits. */
+static size_t value_end(const struct uri_template *t, size_t k, struct span uri, size_t at,
+                        const uint64_t *can)
 {
     size_t best = at;
 
-    for (size_t i = at; i < uri.n && takes(t, part->kind, uri.p[i]); i++)
-        if (next[i + 1])
+    for (size_t i = at; i < uri.n && t->takes[kind_of(uri.p[i])] >> k & 1; i++)
+        if (can[i + 1] >> (k + 1) & 1)
             best = i + 1;
     return best;
 }
 
-static bool put_values(const struct uri_template *t, struct span uri, uint8_t *const *rows,
-                       struct json_out *o)
+static bool put_values(const struct uri_template *t, struct span uri, const uint64_t *can,
+                       size_t *steps, struct json_out *o)
 {
     size_t at = 0, end;
 
@@ -268,39 +352,49 @@ static bool put_values(const struct uri_template *t, struct span uri, uint8_t *c
             at += part->text.n;
             continue;
         }
-        at += part->kind == PART_SEGMENT || part->kind == PART_SEGMENTS;
-        end = value_end(t, part, uri, at, rows[k + 1]);
+        at += t->segments >> k & 1;
+        if (!spend(steps, uri.n - at))
+            return false;
+        end = value_end(t, k, uri, at, can);
         if (!put_value(o, part->text, span_make(uri.p + at, end - at)))
             return false;
         at = end;
     }
-    return at == uri.n || put_query(t, span_from(uri, at + 1), o);
+    return at == uri.n || (spend(steps, (uri.n - at) * t->n_query) &&
+                           put_query(t, span_from(uri, at + 1), o));
 }
 
-bool uri_template_match(const struct uri_template *t, struct span uri, struct buf *out)
+/* What most templates differ in, for the price of one step. */
+static bool may_fit(const struct uri_template *t, struct span uri)
 {
-    uint8_t *rows[MCP_TEMPLATE_PARTS_MAX + 1];
-    AUTO_FREE uint8_t *cells = NULL;
-    struct json_out o = json_out(out);
-    size_t was = out->n, width = uri.n + 1;
-    const struct part *first = &t->parts[0];
+    struct span first = t->n ? t->parts[0].text : SPAN("");
+    struct span last = t->n ? t->parts[t->n - 1].text : SPAN("");
 
-    if (uri.n > MCP_URI_BYTES_MAX)
+    if (uri.n < t->least || uri.n > MCP_URI_BYTES_MAX)
         return false;
-    if (t->n && first->kind == PART_LITERAL &&
-        (uri.n < first->text.n || memcmp(uri.p, first->text.p, first->text.n) != 0))
+    if ((t->literals & 1) && memcmp(uri.p, first.p, first.n) != 0)
         return false;
-    cells = mem_alloc(width * (t->n + 1));
-    for (size_t k = 0; k <= t->n; k++)
-        rows[k] = cells + k * width;
-    for (size_t i = 0; i < width; i++)
-        rows[t->n][i] = i == uri.n || (t->n_query && uri.p[i] == '?');
-    for (size_t k = t->n; k-- > 0;)
-        fill_row(t, &t->parts[k], uri, rows[k + 1], rows[k]);
-    if (!rows[0][0])
+    return t->n_query || !t->n || t->parts[t->n - 1].kind != PART_LITERAL ||
+           memcmp(span_end(uri) - last.n, last.p, last.n) == 0;
+}
+
+bool uri_template_match(const struct uri_template *t, struct span uri, size_t *steps,
+                        struct buf *out)
+{
+    uint64_t few[FEW_BYTES + 1];
+    AUTO_FREE uint64_t *many = NULL;
+    uint64_t *can = few;
+    struct json_out o = json_out(out);
+    size_t was = out->n;
+
+    if (!spend(steps, 1) || !may_fit(t, uri))
+        return false;
+    if (uri.n > FEW_BYTES)
+        can = many = mem_alloc((uri.n + 1) * sizeof *can);
+    if (!fill(t, uri, can, steps) || !(can[0] & 1))
         return false;
     json_begin_object(&o, NULL);
-    if (!put_values(t, uri, rows, &o)) {
+    if (!put_values(t, uri, can, steps, &o)) {
         out->n = was;
         return false;
     }

@@ -1,8 +1,7 @@
 /* fuzz_params - any JSON as the arguments of a tool with every type of parameter. What
  * params_normalise() makes is JSON, conforms, and is what it would make of itself; what conforms is
- * accepted. The same text as a URI against templates: values are text, and found in the URI. */
+ * accepted. */
 #include "mcp/params.h"
-#include "mcp/uri_template.h"
 
 #define MUST(cond)   \
     do {             \
@@ -54,40 +53,6 @@ static void check_arguments(const struct params *p, struct span text)
         MUST(json_equal(json_root(&doc), json_root(&again)));
 }
 
-static void check_uri(struct span text)
-{
-    static const char *const templates[] = {
-        "x:{a}/{b}-{c}", "x:{+a}/{b}{?c,d}", "x:{/a,b}{/c*}", "{a}{b}{c}", "x:{a}%{+b}",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(templates); i++) {
-        AUTO(uri_template) struct uri_template *t = NULL;
-        AUTO_JSON struct json_doc doc = { 0 };
-        AUTO_BUF struct buf out = { 0 };
-        struct json_opts strict = { .unique_depth = JSON_ALL };
-
-        MUST(uri_template_new(&t, span_of(templates[i]), NULL) == 0);
-        if (uri_template_match(t, text, &out))
-            MUST(json_parse(&doc, buf_span(&out), &strict, NULL) == 0);
-        else
-            MUST(out.n == 0);
-    }
-}
-
-static void check_template(struct span text)
-{
-    AUTO(uri_template) struct uri_template *t = NULL;
-    AUTO_BUF struct buf out = { 0 };
-    struct pb_error err = { 0 };
-
-    if (uri_template_new(&t, text, &err) < 0) {
-        MUST(err.msg[0]);
-        return;
-    }
-    uri_template_match(t, text, &out);
-    uri_template_match(t, SPAN("x:/a/b-c?d=e%20&f"), &out);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct params *p;
@@ -96,7 +61,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!p)
         MUST(params_new(&p, all, NULL) == 0);
     check_arguments(p, text);
-    check_uri(text);
-    check_template(text);
     return 0;
 }
