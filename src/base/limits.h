@@ -172,6 +172,9 @@ enum {
     CONFIG_WARNINGS_MAX = 1000,    /* of one load */
     SECRET_BYTES_MAX = 65536,      /* one key of a server */
     SECRET_NAME_MAX = 128,         /* the variable or header that it is for */
+    REDACT_MIN = 4,                /* a shorter key stays in texts: it would be found everywhere */
+    REDACT_GUESS_MIN = 8,          /* the same for what only looks like one */
+    REDACT_WORDS_MAX = 4096,       /* of one server; past it its texts are not shown at all */
     LINK_LOG_MAX = 1000,           /* entries kept per server; S0-52 */
     LINK_LOG_LINE_MAX = 4096,      /* of one entry */
     LINK_CALLS_MAX = 9000,         /* of one server, without an answer; its client takes more */

@@ -20,6 +20,7 @@ struct exam {
     struct finding found[CHECK_COUNT];
     struct buf stderr_lines;
     struct buf challenge;
+    struct redact *hidden; /* what it is started with and may say */
     bool auth_wanted;
 };
 
@@ -38,6 +39,9 @@ static char *format(const char *fmt, ...)
 
 static bool record(struct exam *e, enum check c, bool ok, char *take_text, char *take_next)
 {
+    redact_text(e->hidden, take_text, false);
+    if (take_next)
+        redact_text(e->hidden, take_next, false);
     e->found[c] = (struct finding){ .done = true, .ok = ok, .text = take_text, .next = take_next };
     return ok;
 }
@@ -145,10 +149,12 @@ static bool check_command(struct exam *e)
 static void on_stderr(void *ctx, enum pb_log_level level, const char *line)
 {
     struct exam *e = ctx;
+    AUTO_FREE char *shown = mem_dup(line);
 
     (void)level;
+    redact_text(e->hidden, shown, strlen(line) >= CHILD_STDERR_LINE_MAX);
     if (e->stderr_lines.n < 4096)
-        buf_printf(&e->stderr_lines, "%s\n", line);
+        buf_printf(&e->stderr_lines, "%s\n", shown);
 }
 
 static void on_challenge(void *ctx, int status, const char *challenge)
@@ -187,6 +193,8 @@ static bool add_keys(struct exam *e, struct keys **keys, struct spec *out, struc
                       format("correct its login: auth_type, env_vars, keyfile_path"));
     }
     keys_apply(*keys, out, a);
+    e->hidden = redact_new();
+    redact_add_spec(e->hidden, out);
     return true;
 }
 
@@ -223,6 +231,7 @@ static struct pb_client *check_connect(struct exam *e)
     o.on_challenge = on_challenge;
     o.ctx = e;
     if (pb_client_open(&client, &o, &err) < 0) {
+        redact_error(e->hidden, &err);
         record(e, CHECK_CONNECT, false, format("%s", err.msg), advice(e, &err));
         return NULL;
     }
@@ -245,13 +254,15 @@ static void check_inside(struct exam *e, struct pb_client *client)
            NULL);
     if (pb_client_list(client, "tools", &tools, &err) < 0 ||
         json_parse(&doc, span_of(pb_result_json(tools, NULL)),
-                   &(struct json_opts){ .keep_depth = 1 }, &err) < 0)
+                   &(struct json_opts){ .keep_depth = 1 }, &err) < 0) {
+        redact_error(e->hidden, &err);
         record(e, CHECK_TOOLS, err.code == PB_E_UNSUPPORTED,
                err.code == PB_E_UNSUPPORTED ? format("it has none") : format("%s", err.msg),
                err.code == PB_E_UNSUPPORTED ? NULL
                                             : format("the server is broken: report it there"));
-    else
+    } else {
         record(e, CHECK_TOOLS, true, format("%zu", json_len(json_root(&doc))), NULL);
+    }
     pb_result_free(tools);
 }
 
@@ -343,6 +354,7 @@ static void exam_done(struct exam *e)
         free(e->found[c].text);
         free(e->found[c].next);
     }
+    redact_free(e->hidden);
     buf_done(&e->stderr_lines);
     buf_done(&e->challenge);
 }

@@ -15,6 +15,7 @@
 #include "link.h"
 #include "mode.h"
 #include "proxy.h"
+#include "redact.h"
 #include "secrets.h"
 #include "spec.h"
 #include "texts.h"

@@ -18,6 +18,7 @@ static void link_free(void *p)
     free((char *)(uintptr_t)l->opts.hub);
     free((char *)(uintptr_t)l->opts.secrets);
     keys_drop(l);
+    redact_free(l->hidden);
     free((char *)(uintptr_t)l->status.message);
     spec_unref(l->spec);
     free(l);
@@ -184,12 +185,9 @@ bool link_has(const struct link *l, const char *capability)
 void link_last_words(const struct link *l, struct buf *out)
 {
     if (l->shared.client)
-        client_last_words(l->shared.client, out);
+        channel_last_words(&l->shared, out);
     else
         buf_add_span(out, buf_span(&l->words));
-    buf_cstr(out);
-    spec_redact(l->spec, out->p);
-    out->n = strlen(out->p);
 }
 
 int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ctx,

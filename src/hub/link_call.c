@@ -5,13 +5,23 @@
 /* For those who look at the call later. */
 static void note_progress(struct link_call *c, const struct hub_event *e)
 {
-    struct span text = utf8_cut(e->call.message, LINK_PROGRESS_TEXT_MAX);
+    struct span text = e->call.message;
 
     c->progressed = true;
     c->progress = e->call.progress;
     c->total = e->call.total;
     free(c->message);
     c->message = text.n ? mem_dupn(text.p, text.n) : NULL;
+}
+
+/* What the server says with it, for people. */
+static struct span shown_text(const struct link_call *c, struct json message, struct arena *a)
+{
+    struct span all = json_str(message, a), cut = utf8_cut(all, LINK_PROGRESS_TEXT_MAX);
+    char *text = arena_dup(a, cut);
+
+    redact_text(c->l->hidden, text, cut.n < all.n);
+    return span_of(text);
 }
 
 static void on_progress(void *ctx, struct span params)
@@ -28,7 +38,7 @@ static void on_progress(void *ctx, struct span params)
         return;
     if (json_double(json_get(json_root(&doc), "total"), &e.call.total, NULL) < 0)
         e.call.total = 0;
-    e.call.message = json_str(json_get(json_root(&doc), "message"), &arena);
+    e.call.message = shown_text(c, json_get(json_root(&doc), "message"), &arena);
     note_progress(c, &e);
     link_emit(c->l, &e);
     if (c->spec.progress)

@@ -202,6 +202,11 @@ int channel_open(struct channel *ch, struct pb_error *err)
         marked.env = environment(&arena, marked.env, ch->mark);
     }
     keys_apply(l->keys, &marked, &arena);
+    if (!ch->caller) { /* with the first of a connection; those of callers have the same */
+        redact_free(l->hidden);
+        l->hidden = redact_new();
+        redact_add_spec(l->hidden, &marked);
+    }
     return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked,
                         ch->caller ? ch->caller : "", &events, ch, err);
 }
@@ -239,7 +244,7 @@ static void channel_free(void *p)
 void channel_drop(struct channel *ch)
 {
     struct link *l = ch->l;
-    struct client *client = TAKE(ch->client);
+    struct client *client = ch->client;
 
     ch->ready = false;
     questions_orphan(ch);
@@ -250,8 +255,9 @@ void channel_drop(struct channel *ch)
         memcpy(d->mark, ch->mark, sizeof d->mark);
         if (!ch->caller) {
             l->words.n = 0;
-            client_last_words(client, &l->words);
+            channel_last_words(ch, &l->words);
         }
+        ch->client = NULL;
         l->closing++;
         link_ref(l);
         client_close(client, on_client_closed, d);
@@ -277,18 +283,41 @@ static struct span tail(struct span words, size_t room)
     return span_make(from, (size_t)(end - from));
 }
 
+/* Line by line: each may have been cut. */
+void channel_last_words(const struct channel *ch, struct buf *out)
+{
+    AUTO_BUF struct buf words = { 0 };
+    struct span rest;
+
+    client_last_words(ch->client, &words);
+    rest = buf_span(&words);
+    while (rest.n) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        AUTO_FREE char *line = mem_dupn(rest.p, n);
+
+        redact_text(ch->l->hidden, line, n >= CHILD_STDERR_LINE_MAX);
+        buf_str(out, line);
+        if (end)
+            buf_byte(out, '\n');
+        rest = span_from(rest, end ? n + 1 : n);
+    }
+}
+
 void channel_explain(const struct channel *ch, struct pb_error *err)
 {
     static const char intro[] = "; stderr: ";
     AUTO_BUF struct buf words = { 0 };
-    char *old = strstr(err->msg, intro);
     struct span last;
+    char *old;
     size_t n, room;
 
+    redact_error(ch->l->hidden, err);
     if (ch->client)
-        client_last_words(ch->client, &words);
+        channel_last_words(ch, &words);
     if (!words.n)
         return;
+    old = strstr(err->msg, intro);
     if (old)
         *old = '\0'; /* the client gave the first words; the last ones tell more */
     n = strlen(err->msg) + sizeof intro - 1;
@@ -300,5 +329,4 @@ void channel_explain(const struct channel *ch, struct pb_error *err)
         if (*p == '\n')
             *p = ' ';
     text_make_printable(err->msg);
-    spec_redact(ch->l->spec, err->msg);
 }

@@ -155,6 +155,7 @@ void link_call_explain(const struct link_call *c, const struct pb_error *from, s
     default:
         to->sys = from->code == PB_E_BUSY ? FAULT_BUSY : FAULT_NONE;
     }
+    redact_error(c->l->hidden, to);
 }
 
 void link_call_end_failed(struct link_call *c, const struct client_reply *why)

@@ -3,6 +3,7 @@
 #include "keys.h"
 #include "link.h"
 #include "log_ring.h"
+#include "redact.h"
 #include "warden.h"
 #include <assert.h>
 
@@ -81,7 +82,10 @@ struct link {
 
     struct timer limit; /* of the running attempt */
     struct keys *keys;  /* that it is started with; NULL: none, or not needed any more */
-    unsigned attempt;   /* its number */
+    /* What the processes of this connection were given: nothing of it is told on. NULL: none yet.
+     */
+    struct redact *hidden;
+    unsigned attempt; /* its number */
     unsigned retries;
     double connect_began, connect_took;
     struct listing lists[LIST_KINDS];
@@ -141,7 +145,9 @@ void channel_init(struct channel *ch, struct link *l);
 MUST_CHECK int channel_open(struct channel *ch, struct pb_error *err);
 /* Closes its client in the background. Its calls must have ended. Frees an instance. */
 void channel_drop(struct channel *ch);
-/* What a server that ended said last, as far as it fits. */
+/* What its server wrote last, without secrets. It has a client. */
+void channel_last_words(const struct channel *ch, struct buf *out);
+/* Takes secrets out of an error, and adds what a server that ended said last, as far as it fits. */
 void channel_explain(const struct channel *ch, struct pb_error *err);
 
 /* link_keys.c */

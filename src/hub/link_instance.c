@@ -82,6 +82,7 @@ int instance_open(struct channel **out, struct link *l, const char *caller, stru
     list_append(&l->instances, &ch->at);
     l->n_instances++;
     if (channel_open(ch, &why) < 0) {
+        redact_error(l->hidden, &why);
         leave(ch);
         channel_drop(ch);
         return fault_fail(err, FAULT_CONNECT, "Cannot connect to server '%s': %s", link_name(l),

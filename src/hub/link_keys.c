@@ -1,5 +1,6 @@
 /* link_keys.c - the keys that a server is started with: read on a worker, because files are, and
- * forgotten as soon as nobody is to be started with them any more. */
+ * forgotten as soon as nobody is to be started with them any more; but for link.hidden, which has
+ * to know them when the server says them. */
 #include "link_impl.h"
 
 struct fetch {

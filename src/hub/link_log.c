@@ -40,8 +40,9 @@ static const char *skip_escape(const char *p, const char *end)
     return p < end ? p + 1 : p;
 }
 
-/* The log wants no control characters; what they meant is kept where it means something. */
-static void clean(char *out, size_t room, struct span text)
+/* The log wants no control characters; what they meant is kept where it means something. False: not
+ * all of it has room. */
+static bool clean(char *out, size_t room, struct span text)
 {
     const char *p = text.p, *end = span_end(text);
     size_t n = 0;
@@ -59,6 +60,7 @@ static void clean(char *out, size_t room, struct span text)
         p = next;
     }
     out[n] = '\0';
+    return p == end;
 }
 
 void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text)
@@ -66,11 +68,12 @@ void log_add(struct link *l, enum pb_log_level level, enum log_source source, st
     char line[LINK_LOG_LINE_MAX + 8]; /* a little more, so that the log cuts between characters */
     struct hub_event e = link_event(l, EVENT_LOG);
     struct log_entry entry = { .at = e.at, .level = level, .source = source, .text = line };
+    bool whole;
 
     if (l->closed)
         return;
-    clean(line, sizeof line, text);
-    spec_redact(l->spec, line);
+    whole = clean(line, sizeof line, text) && text.n < CHILD_STDERR_LINE_MAX;
+    redact_text(l->hidden, line, !whole);
     link_uuid(l, entry.id);
     e.log = log_ring_add(l->log, &entry);
     link_emit(l, &e);

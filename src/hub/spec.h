@@ -105,9 +105,6 @@ bool spec_same_link(const struct spec *a, const struct spec *b);
 bool spec_equal(const struct spec *a, const struct spec *b);
 /* Hex digest of what decides which program answers: key of the catalogue and era caches. */
 void spec_fingerprint(const struct spec *s, char out[static SHA256_BYTES * 2 + 1]);
-/* Takes the secrets of the spec out of a text in place: servers like to print what they were given.
- * Short ones stay; they would be found everywhere. */
-void spec_redact(const struct spec *s, char *text);
 /* "npx -y @x/y" or the URL, for people; secrets masked. */
 void spec_describe(struct buf *out, const struct spec *s);
 

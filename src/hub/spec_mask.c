@@ -70,6 +70,20 @@ bool mask_wants(struct span name, struct span value)
     return promises_secret(name) || looks_like_key(value, QUERY_KEY_MIN);
 }
 
+/* Where the shown text goes, and who wants to know what is not in it. */
+struct shown {
+    struct buf *out;
+    mask_found_fn *found; /* may be NULL */
+    void *ctx;
+};
+
+static void hide(const struct shown *s, struct span secret)
+{
+    buf_str(s->out, SPEC_MASKED);
+    if (s->found)
+        s->found(s->ctx, secret);
+}
+
 /* ---- URLs ---------------------------------------------------------------------------------- */
 
 /* Up to the first of the stops, which stay in *rest. */
@@ -91,42 +105,38 @@ static void take_stop(struct buf *out, struct span *rest)
     *rest = span_from(*rest, 1);
 }
 
-static void mask_path(struct buf *out, struct span path)
+static void show_path(const struct shown *s, struct span path)
 {
     while (path.n) {
         struct span part = cut(&path, "/");
 
         if (looks_like_key(part, PATH_KEY_MIN))
-            buf_str(out, SPEC_MASKED);
+            hide(s, part);
         else
-            buf_add_span(out, part);
+            buf_add_span(s->out, part);
         if (path.n)
-            take_stop(out, &path);
+            take_stop(s->out, &path);
     }
 }
 
-static void mask_query(struct buf *out, struct span query)
+static void show_query(const struct shown *s, struct span query)
 {
     while (query.n) {
         struct span pair = cut(&query, "&;");
         struct span name = cut(&pair, "=");
+        struct span value = pair.n ? span_from(pair, 1) : name;
 
-        if (!pair.n) {
-            /* A bare word has no name that could excuse it. */
-            if (looks_like_key(name, QUERY_KEY_MIN))
-                name = SPAN(SPEC_MASKED);
-            buf_add_span(out, name);
-        } else {
-            struct span value = span_from(pair, 1);
-
-            buf_add_span(out, name);
-            buf_byte(out, '=');
-            if (promises_secret(name) || looks_like_key(value, QUERY_KEY_MIN))
-                value = SPAN(SPEC_MASKED);
-            buf_add_span(out, value);
+        /* A bare word has no name that could excuse it. */
+        if (pair.n) {
+            buf_add_span(s->out, name);
+            buf_byte(s->out, '=');
         }
+        if ((pair.n && promises_secret(name)) || looks_like_key(value, QUERY_KEY_MIN))
+            hide(s, value);
+        else
+            buf_add_span(s->out, value);
         if (query.n)
-            take_stop(out, &query);
+            take_stop(s->out, &query);
     }
 }
 
@@ -141,33 +151,42 @@ static const char *find_scheme_end(struct span url)
     return at && at > url.p ? at : NULL;
 }
 
-void mask_url(struct buf *out, struct span url)
+static void show_url(const struct shown *s, struct span url)
 {
     const char *scheme_end = find_scheme_end(url);
-    struct span rest = url, authority, path, query;
+    struct span rest = url, authority;
     const char *at;
 
     if (!scheme_end) {
-        buf_add_span(out, url);
+        buf_add_span(s->out, url);
         return;
     }
     rest = span_from(url, (size_t)(scheme_end - url.p) + 3);
-    buf_add(out, url.p, (size_t)(rest.p - url.p));
+    buf_add(s->out, url.p, (size_t)(rest.p - url.p));
     authority = cut(&rest, "/?#");
     at = authority.n ? memrchr(authority.p, '@', authority.n) : NULL;
     if (at) {
-        buf_str(out, SPEC_MASKED "@");
-        authority = span_from(authority, (size_t)(at - authority.p) + 1);
+        hide(s, span_make(authority.p, (size_t)(at - authority.p)));
+        authority = span_from(authority, (size_t)(at - authority.p));
     }
-    buf_add_span(out, authority);
-    path = cut(&rest, "?#");
-    mask_path(out, path);
+    buf_add_span(s->out, authority);
+    show_path(s, cut(&rest, "?#"));
     if (rest.n && rest.p[0] == '?')
-        take_stop(out, &rest);
-    query = cut(&rest, "#");
-    mask_query(out, query);
-    if (rest.n > 1)
-        buf_str(out, "#" SPEC_MASKED);
+        take_stop(s->out, &rest);
+    show_query(s, cut(&rest, "#"));
+    if (rest.n > 1) {
+        take_stop(s->out, &rest);
+        hide(s, rest);
+    }
+}
+
+void mask_url(struct buf *out, struct span url) { show_url(&(struct shown){ .out = out }, url); }
+
+void mask_find_in_url(struct span url, mask_found_fn *fn, void *ctx)
+{
+    AUTO_BUF struct buf out = { 0 };
+
+    show_url(&(struct shown){ &out, fn, ctx }, url);
 }
 
 /* ---- Command lines ------------------------------------------------------------------------- */
@@ -181,34 +200,43 @@ static bool secret_name(struct span name)
     return name.n && promises_secret(name);
 }
 
-void mask_word(struct buf *out, const char *word, const char *before)
+static void show_word(const struct shown *s, const char *word, const char *before)
 {
     struct span rest = span_of(word), name;
 
     if ((before && before[0] == '-' && !strchr(before, '=') && word[0] != '-' &&
          secret_name(span_of(before))) ||
         known_key(rest)) {
-        buf_str(out, SPEC_MASKED);
+        hide(s, rest);
         return;
     }
     if (find_scheme_end(rest)) {
-        mask_url(out, rest);
+        show_url(s, rest);
         return;
     }
     name = cut(&rest, "=:");
-    buf_add_span(out, name);
+    buf_add_span(s->out, name);
     if (rest.n <= 1) {
-        buf_add_span(out, rest);
+        buf_add_span(s->out, rest);
         return;
     }
-    if (secret_name(name) || has_nocase(rest, "bearer ") || known_key(span_from(rest, 1))) {
-        take_stop(out, &rest);
-        buf_str(out, SPEC_MASKED);
-        return;
-    }
-    take_stop(out, &rest);
-    /* "--url=https://user:password@host" */
-    mask_url(out, rest);
+    take_stop(s->out, &rest);
+    if (secret_name(name) || has_nocase(rest, "bearer ") || known_key(rest))
+        hide(s, rest);
+    else
+        show_url(s, rest); /* "--url=https://user:password@host" */
+}
+
+void mask_word(struct buf *out, const char *word, const char *before)
+{
+    show_word(&(struct shown){ .out = out }, word, before);
+}
+
+void mask_find_in_word(const char *word, const char *before, mask_found_fn *fn, void *ctx)
+{
+    AUTO_BUF struct buf out = { 0 };
+
+    show_word(&(struct shown){ &out, fn, ctx }, word, before);
 }
 
 void spec_describe(struct buf *out, const struct spec *s)

@@ -190,6 +190,42 @@ TEST(the_command_line_forgets_keys_too)
     rig_end();
 }
 
+/* It says its key on stderr, twice, and dies. */
+#define LOUD                                                                                       \
+    "\"command\":\"sh\",\"args\":[\"-c\",\"echo env $PLAIN >&2; echo \\\"{k:'Bearer $PLAIN'}\\\" " \
+    ">&2; exit 3\"],\"auto_reconnect\":false"
+
+TEST(a_server_that_prints_its_key_tells_nobody)
+{
+    rig_begin();
+    start(NULL);
+    CHECK_INT(http("POST", "/api/servers",
+                   "{\"name\":\"two\",\"entry\":{" LOUD "},\"secrets\":{\"PLAIN\":\"" KEY "\"}}"),
+              201);
+    BECOMES("two", "error");
+    CHECK_INT(http("GET", "/api/servers/two", ""), 200);
+    CHECK_HAS(member("message"), "env ***");
+    CHECK_INT(http("GET", "/api/servers/two/logs", ""), 200);
+    CHECK_HAS(out, "env ***");
+    CHECK_HAS(out, "{k:'Bearer ***'}");
+    CHECK_INT(http("GET", "/api/alerts", ""), 200);
+    CHECK_HAS(out, "env ***");
+    check_told_nobody();
+    CHECK(RUN("logs", "two") == 0 && !strstr(out, "canary-"));
+    CHECK(RUN("call", "two.x") != 0 && !strstr(err, "canary-"));
+    CHECK(RUN("doctor", "two") != 0);
+    CHECK_HAS(out, "env ***");
+    CHECK(!strstr(out, "canary-"));
+    CHECK(RUN("doctor", "two", "--json") != 0 && !strstr(out, "canary-"));
+    CHECK_INT(http("POST", "/api/servers/test",
+                   "{\"entry\":{" LOUD ",\"auth_type\":\"api_key\",\"env_vars\":[\"PLAIN\"]},"
+                   "\"secrets\":{\"PLAIN\":\"" KEY "\"}}"),
+              200);
+    CHECK_STR(member("stderr.0"), "env ***");
+    CHECK(!strstr(out, "canary-"));
+    rig_end();
+}
+
 TEST(keys_must_be_well_formed)
 {
     static const struct {

@@ -250,3 +250,49 @@ TEST(an_attempt_may_end_while_keys_are_read)
     CHECK_INT(hub_connect(r.hub, "srv", &err), 0);
     hub_rig_done(&r); /* and the hub, too */
 }
+
+/* What it tells of itself: the log and its events, what it said last, its end. */
+TEST(a_server_that_says_its_key_is_not_quoted)
+{
+    static const char key[] = "open sesame 42";
+    AUTO(spec) struct spec *s = parse(ONE);
+    AUTO_BUF struct buf words = { 0 };
+    char long_line[CHILD_STDERR_LINE_MAX + 1];
+    struct link_status status;
+    struct fake_server *f;
+    struct hub_rig r;
+    struct link *l;
+
+    store(NULL, key);
+    rig_start_with(&r, s);
+    FAKES_UNTIL(&r.fakes, state(&r) == LINK_CONNECTED);
+    CHECK_STR(seen, "GITHUB_TOKEN=open sesame 42");
+    f = r.fakes.servers[0];
+    l = hub_link(r.hub, "srv");
+    fake_stderr(f, "my key is open sesame 42, or open%20sesame%2042.");
+    CHECK_STR(link_log_at(l, link_log_count(l) - 1)->text, "my key is ***, or ***.");
+    CHECK_HAS(fakes_json(&r.fakes, EVENT_LOG, "srv", NULL), "my key is ***");
+
+    /* Where a line is cut. */
+    memset(long_line, '.', sizeof long_line - 1);
+    memcpy(long_line + LINK_LOG_LINE_MAX - 8, key, strlen(key));
+    memcpy(long_line + sizeof long_line - 9, key, 8);
+    long_line[sizeof long_line - 1] = '\0';
+    fake_stderr(f, long_line);
+    CHECK(!strstr(link_log_at(l, link_log_count(l) - 1)->text, "open"));
+
+    link_last_words(l, &words);
+    CHECK_HAS(buf_cstr(&words), "my key is ***");
+    CHECK(!strstr(buf_cstr(&words), "open"));
+    fake_break(f, "killed, open sesame 42");
+    FAKES_UNTIL(&r.fakes, state(&r) != LINK_CONNECTED);
+    link_status(l, &status);
+    CHECK(!strstr(link_last_error(l)->msg, "open"));
+    for (size_t i = 0; i < r.fakes.n_events; i++)
+        CHECK(!strstr(r.fakes.events[i].json, "open sesame") &&
+              !strstr(r.fakes.events[i].json, "sesa"));
+    words.n = 0;
+    link_last_words(l, &words);
+    CHECK(words.n && !strstr(buf_cstr(&words), "open"));
+    hub_rig_done(&r);
+}
