@@ -118,7 +118,6 @@ enum {
     MCP_PARAM_DEPTH_MAX = 50,       /* nesting of typed tool parameters */
     MCP_URI_BYTES_MAX = 65536,      /* a resource's URI that is matched against templates */
     MCP_TEMPLATE_PARTS_MAX = 32,    /* literals and variables of one URI template */
-    MCP_TEMPLATE_STEPS_MAX = 4194304, /* of matching a URI against one */
     MCP_CALL_EVENTS_MAX = 1024,     /* progress and log of one call, on their way to the loop */
     MCP_TASKS_BYTES_MAX = 67108864, /* results of finished tasks; the oldest go first */
     MCP_SPARE_MAX = 64,             /* request and message structs kept for reuse */
@@ -216,6 +215,15 @@ enum {
     WARDEN_KILLS_MAX = 100,       /* rounds of SIGKILL before it is hopeless */
     WARDEN_KILL_MS = 100,         /* for one such round */
     WARDEN_PAUSE_MS = 10,         /* between two looks that find nothing */
+
+    /* what one server may list, so that others have room; and what it costs to find a URI */
+    CATALOG_SERVER_ITEMS_MAX = 10000,    /* of one kind */
+    CATALOG_SERVER_BYTES_MAX = 16777216, /* their texts */
+    CATALOG_TEMPLATES_MAX = 512,         /* instead, as each may have to be tried */
+    CATALOG_FIT_BYTES_MAX = 8192,        /* a URI that is held against templates */
+    CATALOG_STEPS_MAX = 2097152,         /* of doing so: one lookup, or all URIs of one result */
+    MCP_TEMPLATE_STEPS_MAX = 4194304,    /* the same for one template of our own */
+    RELAY_URIS_MAX = 10000,              /* of one result, rewritten; more pass as they are */
 
     /* REST */
     SERVE_WRONG_TOKENS_MAX = 100,    /* a second, of one listener; more are told to wait */

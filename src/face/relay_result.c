@@ -5,6 +5,7 @@
 struct edits {
     struct edit *v;
     size_t n, cap;
+    size_t uris, steps; /* that may still be looked at, and what that may cost */
     struct arena *arena;
 };
 
@@ -31,13 +32,15 @@ static void name_uri(struct relay *c, struct edits *e, struct span whole, struct
     AUTO_BUF struct buf quoted = { 0 };
     struct span own, out;
 
-    if (!json_is(uri, JSON_STRING))
+    if (!json_is(uri, JSON_STRING) || !e->uris)
         return;
+    e->uris--;
     own = json_str(uri, e->arena);
     if (!own.n || own.n > MCP_URI_BYTES_MAX)
         return;
-    catalog_note_uri(catalog, c->server, own);
-    out = catalog_out_uri(catalog, c->scope, c->server, own, e->arena);
+    if (e->steps) /* else it is written in a form that needs no note */
+        catalog_note_uri(catalog, c->server, own);
+    out = catalog_out_uri(catalog, c->scope, c->server, own, e->arena, &e->steps);
     if (span_eq(out, own))
         return;
     json_quote(&quoted, out);
@@ -46,7 +49,7 @@ static void name_uri(struct relay *c, struct edits *e, struct span whole, struct
 
 static void name_block(struct relay *c, struct edits *e, struct span whole, struct json block)
 {
-    struct json type = json_get(block, "type");
+    struct json type = e->uris ? json_get(block, "type") : (struct json){ 0 };
 
     if (json_str_is(type, "resource_link"))
         name_uri(c, e, whole, json_get(block, "uri"));
@@ -174,7 +177,7 @@ void relay_reply_result(struct relay *c, struct span result)
 {
     AUTO_ARENA struct arena arena = { 0 };
     AUTO_JSON struct json_doc doc = { 0 };
-    struct edits e = { .arena = &arena };
+    struct edits e = { .arena = &arena, .uris = RELAY_URIS_MAX, .steps = CATALOG_STEPS_MAX };
 
     for (size_t i = 0; i < ARRAY_LEN(rewrites); i++) {
         struct json_opts opts = { .keep_depth = rewrites[i].depth };

@@ -103,27 +103,42 @@ static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
     *old = *fresh;
 }
 
+/* Is there room for it beside what others have? */
+static int check_room(const struct shelf *shelf, const struct listing *old,
+                      const struct listing *fresh, struct span what, struct pb_error *err)
+{
+    if (fresh->n > CATALOG_ITEMS_MAX - (shelf->items - old->n))
+        return fail(err, PB_E_LIMIT, "%.*s would be more than %d in all", SPAN_ARG(what),
+                    CATALOG_ITEMS_MAX);
+    if (fresh->text_n > CATALOG_BYTES_MAX - (shelf->bytes - old->text_n))
+        return fail(err, PB_E_LIMIT, "%.*s would make more than %d bytes in all", SPAN_ARG(what),
+                    CATALOG_BYTES_MAX);
+    return 0;
+}
+
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err)
 {
     struct server *s = get_server(c, spec->name);
     struct listing *list = &s->lists[kind], fresh = { 0 };
-    struct shelf *shelf = &c->shelves[kind];
+    AUTO_BUF struct buf what = { 0 };
     bool differs;
     int rc;
 
     array = array.n ? array : SPAN("[]");
-    if (list->text && span_eq(span_make(list->text, list->text_n), array)) {
+    if (listing_is(list, array)) {
         *changed = kind == LIST_TOOLS && catalog_respec(c, spec);
         return 0;
     }
-    if (array.n > CATALOG_BYTES_MAX - (shelf->bytes - list->text_n))
-        return fail(err, PB_E_LIMIT, "the %ss of server '%s' would make more than %d bytes in all",
-                    catalog_kinds[kind].noun, s->name, CATALOG_BYTES_MAX);
-    rc = listing_read(&fresh, s->name, kind, array, CATALOG_ITEMS_MAX - (shelf->items - list->n),
-                      err);
+    rc = listing_read(&fresh, s->name, kind, array, err);
     if (rc < 0)
         return rc;
+    buf_printf(&what, "the %ss of server '%s'", catalog_kinds[kind].noun, s->name);
+    rc = check_room(&c->shelves[kind], list, &fresh, buf_span(&what), err);
+    if (rc < 0) {
+        listing_done(&fresh);
+        return rc;
+    }
     differs = list->n || fresh.n;
     if (kind == LIST_TOOLS)
         apply_spec(&fresh, spec);
@@ -199,6 +214,15 @@ size_t catalog_count(const struct catalog *c, const char *server, enum list_kind
     s = catalog_server(c, span_of(server));
     return s ? s->lists[kind].n : 0;
 }
+
+size_t catalog_left_out(const struct catalog *c, const char *server, enum list_kind kind)
+{
+    const struct server *s = catalog_server(c, span_of(server));
+
+    return s ? s->lists[kind].left_out : 0;
+}
+
+size_t catalog_most(enum list_kind kind) { return catalog_kinds[kind].most; }
 
 static bool lets_through(const struct filter *f, const char *server, struct span tool)
 {

@@ -48,9 +48,11 @@ AUTO_DEFINE(catalog, catalog_free)
 /* Replaces what a server lists; `array` is copied; an empty one is "[]". From then on the server is
  * known. Left out, with a warning: items without a name, with one that is empty, longer than
  * CATALOG_NAME_MAX (URIs: MCP_URI_BYTES_MAX) or holds control characters or such as hide text, with
- * a member twice, and all but the first of one name. *changed: whether anything differs.
- * -PB_E_INVALID when it is no JSON array, -PB_E_LIMIT past CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX;
- * nothing changes then. */
+ * a member twice, and all but the first of one name. So that no server takes the room of all
+ * others it has the first catalog_most() of its items and those that end within
+ * CATALOG_SERVER_BYTES_MAX; catalog_left_out() counts the rest. *changed: whether anything differs.
+ * -PB_E_INVALID when it is no JSON array, -PB_E_LIMIT when all servers together pass
+ * CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX; nothing changes then. */
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err);
 /* The spec's tool lists changed. */
@@ -64,6 +66,10 @@ void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group,
 uint64_t catalog_version(const struct catalog *c, enum list_kind kind);
 /* Enabled or not. server NULL: of all, and the built-ins. */
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind);
+
+/* Of one server: how many of a kind it may have, and how many of its last list were too many. */
+size_t catalog_most(enum list_kind kind);
+size_t catalog_left_out(const struct catalog *c, const char *server, enum list_kind kind);
 
 /* All entries of a kind, in order, disabled ones too. Borrowed until the next change. */
 size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out);
@@ -85,8 +91,9 @@ const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
                                  enum list_kind kind, struct span name, struct pb_error *err);
 
 /* Where a URI belongs: listed, "patchbay://…", a template that it fits, or one that a server
- * mentioned in a result. `uri` is what the server knows it as, in the arena when it was decoded. In
- * a scope of one server everything is that server's. */
+ * mentioned in a result. Templates are tried for URIs of at most CATALOG_FIT_BYTES_MAX, and for
+ * CATALOG_STEPS_MAX steps. `uri` is what the server knows it as, in the arena when it was decoded.
+ * In a scope of one server everything is that server's. */
 struct uri_route {
     const char *server; /* NULL: nobody knows it; or a built-in, then there is an entry */
     struct span uri;
@@ -95,9 +102,11 @@ struct uri_route {
 struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
                                struct arena *a);
 /* How a server's URI is written for the clients of this scope, so that catalog_route() leads back.
- * Lies in the arena or is `uri`. Note unlisted ones with catalog_note_uri(), too. */
+ * Lies in the arena or is `uri`. Note unlisted ones with catalog_note_uri(), too. Takes what it has
+ * cost to match templates from *steps, CATALOG_STEPS_MAX for all URIs of one result; when there are
+ * none left every URI is written in the long form, which always leads back. */
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
-                            struct span uri, struct arena *a);
+                            struct span uri, struct arena *a, size_t *steps);
 /* A server's result named this URI: kept (the last CATALOG_SEEN_MAX) to route reads of it. The
  * first who names it has it. */
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri);

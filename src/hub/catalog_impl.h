@@ -10,7 +10,7 @@
 /* What is fixed about a kind of list. */
 struct kind {
     const char *noun, *key; /* "tool"; the member that names an item */
-    size_t name_max;
+    size_t name_max, most;  /* most: of one server */
     enum fault missing;
     bool uri; /* its names are URIs or templates */
 };
@@ -20,6 +20,7 @@ struct item {
     struct entry e;
     uint32_t value_at, value_n; /* of its name or URI in e.text, quotes included */
     uint8_t wire_n;             /* tools and prompts: the outward name lies behind e.id */
+    struct uri_template *match; /* templates: read once; NULL: it is not understood */
 };
 
 /* What one server lists of one kind. */
@@ -29,6 +30,9 @@ struct listing {
     struct item *items;
     size_t n;
     char *names;
+    bool cut;        /* the text is not all that the server wrote, but */
+    uint64_t cut_of; /* this is the hash of that */
+    size_t left_out; /* items past the bounds of one server */
 };
 
 /* Whether a filter shows a server; looked up for each of its resources, so it is kept. */
@@ -88,9 +92,11 @@ struct catalog {
 
 /* ---- Listings (catalog_list.c) ----------------------------------------------------------- */
 
-/* `out` is empty before. -PB_E_INVALID, -PB_E_LIMIT past `room` items. */
+/* `out` is empty before. -PB_E_INVALID. */
 MUST_CHECK int listing_read(struct listing *out, const char *server, enum list_kind kind,
-                            struct span array, size_t room, struct pb_error *err);
+                            struct span array, struct pb_error *err);
+/* Was it made of this text? */
+bool listing_is(const struct listing *l, struct span array);
 void listing_done(struct listing *l);
 struct item *listing_find(const struct listing *l, struct span name);
 /* A built-in in one block; free() it. */

@@ -2,10 +2,10 @@
 
 /* clang-format off */
 const struct kind catalog_kinds[LIST_KINDS] = {
-    [LIST_TOOLS]     = { "tool",              "name",        CATALOG_NAME_MAX,  FAULT_NO_TOOL,     false },
-    [LIST_RESOURCES] = { "resource",          "uri",         MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE, true },
-    [LIST_TEMPLATES] = { "resource template", "uriTemplate", MCP_URI_BYTES_MAX, FAULT_NO_RESOURCE, true },
-    [LIST_PROMPTS]   = { "prompt",            "name",        CATALOG_NAME_MAX,  FAULT_NO_PROMPT,   false },
+    [LIST_TOOLS]     = { "tool",              "name",        CATALOG_NAME_MAX,  CATALOG_SERVER_ITEMS_MAX, FAULT_NO_TOOL,     false },
+    [LIST_RESOURCES] = { "resource",          "uri",         MCP_URI_BYTES_MAX, CATALOG_SERVER_ITEMS_MAX, FAULT_NO_RESOURCE, true },
+    [LIST_TEMPLATES] = { "resource template", "uriTemplate", MCP_URI_BYTES_MAX, CATALOG_TEMPLATES_MAX,    FAULT_NO_RESOURCE, true },
+    [LIST_PROMPTS]   = { "prompt",            "name",        CATALOG_NAME_MAX,  CATALOG_SERVER_ITEMS_MAX, FAULT_NO_PROMPT,   false },
 };
 /* clang-format on */
 
@@ -102,16 +102,59 @@ static void add_names(struct buf *b, struct item *i, struct span server)
     i->wire_n = (uint8_t)(b->n - start - i->e.id.n);
 }
 
-static void read_items(struct reading *r, struct json array)
+/* How many of them, from the first one on, one server may have; *bytes: up to the last one's end.
+ */
+static size_t count_taken(struct json array, enum list_kind kind, size_t *bytes)
+{
+    const char *start = json_text(array).p;
+    size_t n = 0;
+
+    *bytes = 1;
+    JSON_FOREACH(v, array) {
+        size_t end = (size_t)(span_end(json_text(v)) - start);
+
+        if (n == catalog_kinds[kind].most || end >= CATALOG_SERVER_BYTES_MAX)
+            break;
+        *bytes = end;
+        n++;
+    }
+    return n;
+}
+
+/* The text is kept as it came; of a list that is too long, what is taken of it. */
+static void keep_text(struct listing *l, struct json array, size_t taken, size_t bytes)
+{
+    struct span text = json_text(array);
+
+    l->left_out = json_len(array) - taken;
+    if (!l->left_out && text.n <= CATALOG_SERVER_BYTES_MAX) {
+        l->text = mem_dupn(text.p, text.n);
+        l->text_n = text.n;
+        return;
+    }
+    l->cut_of = hash_keyed(text);
+    l->cut = true;
+    l->text = mem_alloc(bytes + 2);
+    memcpy(l->text, text.p, bytes);
+    memcpy(l->text + bytes, "]", 2);
+    l->text_n = bytes + 1;
+}
+
+static void read_items(struct reading *r, struct json array, size_t taken)
 {
     struct span server = span_of(r->server);
     size_t at = 0;
 
     JSON_FOREACH(v, array) {
         struct item *i = &r->list.items[r->list.n];
+        struct span text =
+            span_make(r->list.text + (json_text(v).p - json_text(array).p), json_text(v).n);
         struct pb_error why;
-        const char *fault = read_item(i, json_text(v), r->kind, &r->doc, &r->arena, &why);
+        const char *fault;
 
+        if (at == taken)
+            break;
+        fault = read_item(i, text, r->kind, &r->doc, &r->arena, &why);
         if (fault) {
             leave_out(r, at, fault);
         } else {
@@ -172,6 +215,14 @@ static void sort_items(struct reading *r)
     l->n = kept;
 }
 
+/* One that is not understood is listed all the same: clients may understand it. */
+static void compile(struct listing *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (uri_template_new(&l->items[i].match, l->items[i].e.name, NULL) < 0)
+            l->items[i].match = NULL;
+}
+
 static void finish(struct reading *r)
 {
     struct listing *l = &r->list;
@@ -180,6 +231,8 @@ static void finish(struct reading *r)
         l->names = mem_resize(TAKE(r->names.p), r->names.n);
     place_names(l, l->names);
     sort_items(r);
+    if (r->kind == LIST_TEMPLATES)
+        compile(l);
     if (l->n) {
         l->items = mem_resize(l->items, l->n * sizeof *l->items);
     } else {
@@ -191,41 +244,44 @@ static void finish(struct reading *r)
 }
 
 int listing_read(struct listing *out, const char *server, enum list_kind kind, struct span array,
-                 size_t room, struct pb_error *err)
+                 struct pb_error *err)
 {
     static const struct json_opts opts = { .keep_depth = 1 };
     struct reading r = { .server = server, .kind = kind };
     const char *noun = catalog_kinds[kind].noun;
     AUTO_JSON struct json_doc doc = { 0 };
+    size_t taken, bytes;
     struct pb_error why;
-    int rc = 0;
 
-    r.list.text = mem_dupn(array.p, array.n);
-    r.list.text_n = array.n;
-    if (json_parse(&doc, span_make(r.list.text, array.n), &opts, &why) < 0)
-        rc = fail(err, why.code, "the %ss of server '%s': %s", noun, server, why.msg);
-    else if (!json_is(json_root(&doc), JSON_ARRAY))
-        rc = fail(err, PB_E_INVALID, "the %ss of server '%s' are no array", noun, server);
-    else if (json_len(json_root(&doc)) > room)
-        rc = fail(err, PB_E_LIMIT, "the %ss of server '%s' would be more than %d in all", noun,
-                  server, CATALOG_ITEMS_MAX);
-    if (rc == 0 && json_len(json_root(&doc))) {
-        r.list.items = mem_zero(json_len(json_root(&doc)) * sizeof *r.list.items);
-        read_items(&r, json_root(&doc));
+    if (json_parse(&doc, array, &opts, &why) < 0)
+        return fail(err, why.code, "the %ss of server '%s': %s", noun, server, why.msg);
+    if (!json_is(json_root(&doc), JSON_ARRAY))
+        return fail(err, PB_E_INVALID, "the %ss of server '%s' are no array", noun, server);
+    taken = count_taken(json_root(&doc), kind, &bytes);
+    keep_text(&r.list, json_root(&doc), taken, bytes);
+    if (taken) {
+        r.list.items = mem_zero(taken * sizeof *r.list.items);
+        read_items(&r, json_root(&doc), taken);
         finish(&r);
     }
     json_doc_done(&r.doc);
     arena_done(&r.arena);
     buf_done(&r.names);
-    if (rc < 0)
-        listing_done(&r.list);
-    else
-        *out = r.list;
-    return rc;
+    *out = r.list;
+    return 0;
+}
+
+bool listing_is(const struct listing *l, struct span array)
+{
+    if (!l->text)
+        return false;
+    return l->cut ? l->cut_of == hash_keyed(array) : span_eq(span_make(l->text, l->text_n), array);
 }
 
 void listing_done(struct listing *l)
 {
+    for (size_t i = 0; i < l->n; i++)
+        uri_template_free(l->items[i].match);
     free(l->text);
     free(l->items);
     free(l->names);

@@ -101,30 +101,22 @@ static bool unwrap(struct span text, struct span *server, struct span *uri, stru
 
 /* ---- Templates --------------------------------------------------------------------------- */
 
-/* What stands before the first variable must match; most templates need no more of a look. */
-static bool begins_like(struct span template, struct span uri)
+static bool fits(const struct item *template, struct span uri, size_t *steps)
 {
-    const char *open = memchr(template.p, '{', template.n);
-    size_t n = open ? (size_t)(open - template.p) : template.n;
-
-    return uri.n >= n && memcmp(uri.p, template.p, n) == 0;
-}
-
-static bool fits(const struct entry *template, struct span uri)
-{
-    AUTO(uri_template) struct uri_template *t = NULL;
     AUTO_BUF struct buf values = { 0 };
 
-    return begins_like(template->name, uri) && uri_template_new(&t, template->name, NULL) == 0 &&
-           uri_template_match(t, uri, &values);
+    return template->match && uri.n <= CATALOG_FIT_BYTES_MAX &&
+           uri_template_match(template->match, uri, steps, &values);
 }
 
-static const struct entry *fitting(const struct catalog *c, const struct scope *s, struct span uri)
+/* The first that fits. When the steps do not suffice there is none, and *steps is 0. */
+static const struct entry *fitting(const struct catalog *c, const struct scope *s, struct span uri,
+                                   size_t *steps)
 {
     const struct order *o = catalog_order(c, LIST_TEMPLATES);
 
-    for (size_t i = 0; i < o->n; i++)
-        if (scope_shows(c, s, o->entries[i]) && fits(o->entries[i], uri))
+    for (size_t i = 0; i < o->n && *steps; i++)
+        if (scope_shows(c, s, o->entries[i]) && fits(item_of(o->entries[i]), uri, steps))
             return o->entries[i];
     return NULL;
 }
@@ -136,11 +128,12 @@ static const struct entry *own_entry(const struct server *s, struct span uri)
 {
     const struct item *i = listing_find(&s->lists[LIST_RESOURCES], uri);
     const struct listing *templates = &s->lists[LIST_TEMPLATES];
+    size_t steps = CATALOG_STEPS_MAX;
 
     if (i)
         return &i->e;
-    for (size_t k = 0; k < templates->n; k++)
-        if (fits(&templates->items[k].e, uri))
+    for (size_t k = 0; k < templates->n && steps; k++)
+        if (fits(&templates->items[k], uri, &steps))
             return &templates->items[k].e;
     return NULL;
 }
@@ -173,7 +166,7 @@ static struct uri_route route_wrapped(const struct catalog *c, struct span uri, 
 }
 
 static struct uri_route route(const struct catalog *c, const struct scope *s, struct span uri,
-                              struct arena *a)
+                              struct arena *a, size_t *steps)
 {
     const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
     struct uri_route nobody = { .uri = uri };
@@ -185,7 +178,7 @@ static struct uri_route route(const struct catalog *c, const struct scope *s, st
         return (struct uri_route){ e->server, e->name, e };
     if (uri_is_ours(uri) && !s->no_external)
         return route_wrapped(c, uri, a);
-    e = uri_is_ours(uri) ? NULL : fitting(c, s, uri);
+    e = uri_is_ours(uri) ? NULL : fitting(c, s, uri, steps);
     if (e)
         return (struct uri_route){ e->server, uri, e };
     seen = s->no_external ? NULL : map_get(&c->seen, uri);
@@ -198,7 +191,8 @@ static struct uri_route route(const struct catalog *c, const struct scope *s, st
 struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
                                struct arena *a)
 {
-    struct uri_route r = route(c, s, uri, a);
+    size_t steps = CATALOG_STEPS_MAX;
+    struct uri_route r = route(c, s, uri, a, &steps);
 
     if (r.server && !scope_shows_server(c, s, r.server))
         return (struct uri_route){ .uri = uri };
@@ -206,21 +200,22 @@ struct uri_route catalog_route(const struct catalog *c, const struct scope *s, s
 }
 
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
-                            struct span uri, struct arena *a)
+                            struct span uri, struct arena *a, size_t *steps)
 {
     AUTO_BUF struct buf b = { 0 };
     struct uri_route r;
 
     if (s->server || !uri.n)
         return uri;
-    if (!uri_is_ours(uri)) {
-        r = route(c, s, uri, a); /* a hidden server has it all the same */
-        if (r.server && strcmp(r.server, server) == 0)
+    if (!uri_is_ours(uri) && *steps) {
+        r = route(c, s, uri, a, steps); /* a hidden server has it all the same */
+        if (*steps && r.server && strcmp(r.server, server) == 0)
             return uri;
         /* nobody's yet, and short enough for catalog_note_uri() */
-        if (!r.server && !r.entry && uri.n <= CATALOG_NAME_MAX)
+        if (*steps && !r.server && !r.entry && uri.n <= CATALOG_NAME_MAX)
             return uri;
     }
+    /* Also when the steps were not enough to tell: this form is right whoever has the other. */
     uri_wrap(&b, span_of(server), uri, LIST_RESOURCES);
     return span_make(arena_dup(a, buf_span(&b)), b.n);
 }

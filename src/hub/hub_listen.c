@@ -119,6 +119,16 @@ void member_on_event(void *ctx, const struct hub_event *e)
     hub_tell(m->hub, e);
 }
 
+static void tell_left_out(struct member *m, enum list_kind kind)
+{
+    size_t n = catalog_left_out(m->hub->catalog, m->name, kind);
+
+    if (n)
+        link_log(m->link, PB_LOG_WARNING,
+                 "%zu of its %s are left out: one server may list %zu of them, in %d bytes", n,
+                 list_kind_name(kind), catalog_most(kind), CATALOG_SERVER_BYTES_MAX);
+}
+
 void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct span array)
 {
     struct member *m = ctx;
@@ -133,6 +143,7 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
                  err.msg);
     m->known = true;
     if (changed) {
+        tell_left_out(m, kind);
         if (kind == LIST_TOOLS)
             member_note_tools(m);
         m->cache_dirty = true;

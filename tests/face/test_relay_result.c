@@ -25,8 +25,10 @@ static void open_two(struct kit *k, struct down *d, enum era era, const char *re
 static const char *outward(struct kit *k, const char *uri)
 {
     static struct arena a;
+    size_t steps = CATALOG_STEPS_MAX;
 
-    return arena_dup(&a, catalog_out_uri(hub_catalog(k->hub), &k->scope, "beta", span_of(uri), &a));
+    return arena_dup(
+        &a, catalog_out_uri(hub_catalog(k->hub), &k->scope, "beta", span_of(uri), &a, &steps));
 }
 
 TEST(uris_in_results_are_those_that_the_client_can_ask_for)
@@ -217,6 +219,45 @@ TEST(a_large_result_is_sent_from_where_it_lies)
         CHECK(strlen(down_next(&d)) > LARGE);
         CHECK(k.server->out.cap < 65536); /* where answers of ours are written */
         buf_done(&text);
+        down_close(&d);
+        kit_close(&k);
+    }
+}
+
+/* {"content":[{"type":"resource_link","uri":FIRST},...,{"type":"resource_link","uri":LAST}]} */
+static void many_links(struct buf *out, struct span first, size_t n, const char *last)
+{
+    buf_str(out, "{\"content\":[");
+    for (size_t i = 0; i < n; i++) {
+        buf_str(out, "{\"type\":\"resource_link\",\"uri\":");
+        json_quote(out, first);
+        buf_str(out, "},");
+    }
+    buf_printf(out, "{\"type\":\"resource_link\",\"uri\":\"%s\"}]}", last);
+}
+
+/* What the client is told of a result with such links. */
+static const char *told_of_links(struct kit *k, struct down *d, struct span first, size_t n,
+                                 const char *last)
+{
+    static struct buf said;
+
+    said.n = 0;
+    many_links(&said, first, n, last);
+    open_two(k, d, ERA_LEGACY, buf_cstr(&said));
+    return down_call(d, 1, "beta__links", ""), down_next(d);
+}
+
+TEST(so_many_uris_of_a_result_are_looked_at_and_no_more)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct kit k;
+        struct down d;
+        const char *told =
+            told_of_links(&k, &d, SPAN("x:y"), RELAY_URIS_MAX - 1 + i, "file:///same");
+
+        CHECK_INT(strstr(told, "\"patchbay://beta/file:///same\"") != NULL, i == 0);
+        CHECK_INT(strstr(told, "\"file:///same\"") != NULL, i == 1);
         down_close(&d);
         kit_close(&k);
     }

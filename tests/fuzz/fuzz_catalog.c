@@ -1,7 +1,8 @@
 /* fuzz_catalog - any JSON as the lists of three servers, one of which is named so that its names
  * could be taken for another's, and as a filter. Each line of the input is one list; the kind goes
  * round. What is rendered is JSON, in order, and says what can be found; every outward name leads
- * back to one entry; every URI that goes out comes back to its server exactly. */
+ * back to one entry; every URI that goes out comes back to its server exactly, however little it
+ * may cost to find out how. */
 #include "hub/catalog.h"
 
 #define MUST(cond)   \
@@ -72,7 +73,7 @@ static void check_render(struct catalog *c, const struct scope *s, enum list_kin
     MUST(again == b);
 }
 
-static void check_uris(struct catalog *c, const char *server, struct span uri)
+static void check_uris(struct catalog *c, const char *server, struct span uri, size_t steps)
 {
     static const struct scope all;
     AUTO_ARENA struct arena a = { 0 };
@@ -82,7 +83,7 @@ static void check_uris(struct catalog *c, const char *server, struct span uri)
     if (!uri.n || !utf8_valid(uri))
         return;
     catalog_note_uri(c, server, uri);
-    out = catalog_out_uri(c, &all, server, uri, &a);
+    out = catalog_out_uri(c, &all, server, uri, &a, &steps);
     r = catalog_route(c, &all, out, &a);
     MUST(r.server && !strcmp(r.server, server) && span_eq(r.uri, uri));
     r = catalog_route(c, &(struct scope){ .server = server }, out, &a);
@@ -156,7 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             MUST(err.msg[0] && fault_of(&err) != FAULT_NONE);
     }
     for (size_t i = 0; i < ARRAY_LEN(servers); i++)
-        check_uris(c, servers[i], line);
+        for (size_t steps = 1; steps <= CATALOG_STEPS_MAX; steps *= 8)
+            check_uris(c, servers[i], line, steps);
     catalog_drop(c, "a");
     check_render(c, &all, LIST_TOOLS);
     return 0;

@@ -12,6 +12,13 @@ static void make_list(struct buf *b, size_t n, const char *key)
     buf_byte(b, ']');
 }
 
+static struct span out_uri(struct catalog *c, const char *server, struct span uri, struct arena *a)
+{
+    size_t steps = CATALOG_STEPS_MAX;
+
+    return catalog_out_uri(c, &all, server, uri, a, &steps);
+}
+
 static int set(struct catalog *c, const char *server, enum list_kind kind, struct span list,
                struct pb_error *err)
 {
@@ -21,31 +28,43 @@ static int set(struct catalog *c, const char *server, enum list_kind kind, struc
     return catalog_set(c, &spec, kind, list, &changed, err);
 }
 
+static void server_name(char out[static 16], int i) { snprintf(out, 16, "s%d", i); }
+
 TEST(items_of_one_kind_are_bounded_over_all_servers)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
     AUTO_BUF struct buf list = { 0 };
     struct pb_error err;
+    char name[16];
 
-    make_list(&list, CATALOG_ITEMS_MAX + 1, "name");
-    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), -PB_E_LIMIT);
-    CHECK_STR(err.msg, "the tools of server 'a' would be more than 100000 in all");
-    CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), 0);
-    make_list(&list, CATALOG_ITEMS_MAX - 1, "name");
-    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), 0);
-    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"},{\"name\":\"y\"}]"), &err),
-              -PB_E_LIMIT);
-    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), 0);
+    make_list(&list, CATALOG_SERVER_ITEMS_MAX, "name");
+    for (int i = 0; i < CATALOG_ITEMS_MAX / CATALOG_SERVER_ITEMS_MAX; i++) {
+        server_name(name, i);
+        CHECK_INT(set(c, name, LIST_TOOLS, buf_span(&list), &err), 0);
+    }
     CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), CATALOG_ITEMS_MAX);
-    CHECK(kit_find(c, &all, "a/99998"));
-    CHECK(kit_find(c, &all, "b__x"));
-    /* a list may always be replaced by one as long, and other kinds have their own bound */
-    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), -PB_E_LIMIT);
+    CHECK_STR(err.msg, "the tools of server 'b' would be more than 100000 in all");
+    CHECK_INT(catalog_count(c, "b", LIST_TOOLS), 0);
+    CHECK(kit_find(c, &all, "s9/9999"));
+    /* other kinds have their own bound, and what goes makes room */
     CHECK_INT(set(c, "b", LIST_PROMPTS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
-    /* what goes makes room */
-    catalog_drop(c, "a");
-    make_list(&list, CATALOG_ITEMS_MAX - 1, "name");
+    CHECK_INT(set(c, "s0", LIST_TOOLS, SPAN("[]"), &err), 0);
+    CHECK_INT(set(c, "b", LIST_TOOLS, buf_span(&list), &err), 0);
+    /* a list may always be replaced by one as long */
+    CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
+    catalog_drop(c, "b");
     CHECK_INT(set(c, "d", LIST_TOOLS, buf_span(&list), &err), 0);
+}
+
+/* A list of spaces: all of its bytes are text. */
+static void make_spaces(struct buf *b, size_t n)
+{
+    b->n = 0;
+    memset(buf_reserve(b, n), ' ', n);
+    b->p[0] = '[';
+    b->p[n - 1] = ']';
+    b->n = n;
 }
 
 TEST(bytes_of_one_kind_are_bounded_over_all_servers)
@@ -53,20 +72,81 @@ TEST(bytes_of_one_kind_are_bounded_over_all_servers)
     AUTO(catalog) struct catalog *c = catalog_new();
     AUTO_BUF struct buf list = { 0 };
     struct pb_error err;
+    char name[16];
 
-    buf_reserve(&list, CATALOG_BYTES_MAX + 1);
-    memset(list.p, ' ', CATALOG_BYTES_MAX + 1);
-    list.p[0] = '[';
-    list.p[CATALOG_BYTES_MAX] = ']';
-    list.n = CATALOG_BYTES_MAX + 1;
-    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), -PB_E_LIMIT);
-    CHECK_HAS(err.msg, "the tools of server 'a' would make more than 268435456 bytes in all");
-    list.p[CATALOG_BYTES_MAX - 1] = ']';
-    list.n = CATALOG_BYTES_MAX;
-    CHECK_INT(set(c, "a", LIST_TOOLS, buf_span(&list), &err), 0);
+    make_spaces(&list, CATALOG_SERVER_BYTES_MAX);
+    for (int i = 0; i < CATALOG_BYTES_MAX / CATALOG_SERVER_BYTES_MAX; i++) {
+        server_name(name, i);
+        CHECK_INT(set(c, name, LIST_TOOLS, buf_span(&list), &err), 0);
+    }
     CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[]"), &err), -PB_E_LIMIT);
-    CHECK_INT(set(c, "a", LIST_TOOLS, SPAN("[]"), &err), 0);
+    CHECK_HAS(err.msg, "the tools of server 'b' would make more than 268435456 bytes in all");
+    CHECK_INT(set(c, "s0", LIST_TOOLS, SPAN("[]"), &err), 0);
     CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), 0);
+}
+
+/* One server has the first of its items, and leaves room for others. */
+TEST(items_of_one_server_are_bounded)
+{
+    static const struct {
+        enum list_kind kind;
+        const char *key;
+        size_t most;
+    } kinds[] = {
+        { LIST_TOOLS, "name", CATALOG_SERVER_ITEMS_MAX },
+        { LIST_RESOURCES, "uri", CATALOG_SERVER_ITEMS_MAX },
+        { LIST_TEMPLATES, "uriTemplate", CATALOG_TEMPLATES_MAX },
+        { LIST_PROMPTS, "name", CATALOG_SERVER_ITEMS_MAX },
+    };
+    static const size_t past[] = { 0, 1, 90000 };
+
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+        for (size_t i = 0; i < ARRAY_LEN(past); i++) {
+            AUTO(catalog) struct catalog *c = catalog_new();
+            AUTO_BUF struct buf list = { 0 };
+            enum list_kind kind = kinds[k].kind;
+
+            make_list(&list, kinds[k].most + past[i], kinds[k].key);
+            CHECK(kit_set(c, "s", kind, buf_cstr(&list)));
+            CHECK_INT(catalog_count(c, "s", kind), kinds[k].most);
+            CHECK_INT(catalog_left_out(c, "s", kind), past[i]);
+            CHECK_INT(catalog_most(kind), kinds[k].most);
+            CHECK(catalog_find(c, &all, kind, SPAN("s/0"), NULL));
+            /* the same again changes nothing; one item less does */
+            CHECK(!kit_set(c, "s", kind, buf_cstr(&list)));
+            make_list(&list, kinds[k].most - 1, kinds[k].key);
+            CHECK(kit_set(c, "s", kind, buf_cstr(&list)));
+            CHECK_INT(catalog_left_out(c, "s", kind), 0);
+            CHECK(kit_set(c, "other", kind, buf_cstr(&list)));
+        }
+}
+
+TEST(bytes_of_one_server_are_bounded)
+{
+    static const int past[] = { 0, 1, CATALOG_SERVER_BYTES_MAX };
+
+    for (size_t i = 0; i < ARRAY_LEN(past); i++) {
+        AUTO(catalog) struct catalog *c = catalog_new();
+        AUTO_BUF struct buf list = { 0 };
+        const char end[] = "{\"name\":\"b\"}]";
+
+        make_spaces(&list, (size_t)(CATALOG_SERVER_BYTES_MAX + past[i]));
+        memcpy(list.p, "[{\"name\":\"a\"},", 14);
+        memcpy(list.p + list.n - strlen(end), end, strlen(end));
+        CHECK(kit_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
+        CHECK_STR(kit_names(c, &all, LIST_TOOLS), i ? "s__a" : "s__a s__b");
+        CHECK_INT(catalog_left_out(c, "s", LIST_TOOLS), i > 0);
+        CHECK(!kit_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(past); i++) {
+        AUTO(catalog) struct catalog *c = catalog_new();
+        AUTO_BUF struct buf list = { 0 };
+
+        make_spaces(&list, (size_t)(CATALOG_SERVER_BYTES_MAX + past[i]));
+        kit_set(c, "s", LIST_TOOLS, buf_cstr(&list));
+        CHECK_INT(catalog_left_out(c, "s", LIST_TOOLS), 0);
+        CHECK_STR(kit_render(c, &all, LIST_TOOLS), "[]");
+    }
 }
 
 static void check_length(enum list_kind kind, const char *key, size_t max)
@@ -105,7 +185,7 @@ TEST(what_is_said_about_a_bad_list_is_bounded)
     } cases[] = {
         { CATALOG_WARNINGS_MAX, CATALOG_WARNINGS_MAX },
         { CATALOG_WARNINGS_MAX + 1, CATALOG_WARNINGS_MAX + 1 },
-        { 50000, CATALOG_WARNINGS_MAX + 1 },
+        { CATALOG_SERVER_ITEMS_MAX, CATALOG_WARNINGS_MAX + 1 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -159,12 +239,12 @@ TEST(a_uri_too_long_to_be_kept_goes_out_in_the_long_form)
     while (uri.n < CATALOG_NAME_MAX)
         buf_byte(&uri, 'y');
     catalog_note_uri(c, "s", buf_span(&uri));
-    CHECK(span_eq(catalog_out_uri(c, &all, "s", buf_span(&uri), &a), buf_span(&uri)));
+    CHECK(span_eq(out_uri(c, "s", buf_span(&uri), &a), buf_span(&uri)));
     CHECK(catalog_route(c, &all, buf_span(&uri), &a).server);
     buf_byte(&uri, 'y');
     catalog_note_uri(c, "s", buf_span(&uri));
     CHECK(!catalog_route(c, &all, buf_span(&uri), &a).server);
-    out = catalog_out_uri(c, &all, "s", buf_span(&uri), &a);
+    out = out_uri(c, "s", buf_span(&uri), &a);
     CHECK(span_starts(out, "patchbay://s/x:yyy"));
     CHECK_STR(catalog_route(c, &all, out, &a).server, "s");
     CHECK(span_eq(catalog_route(c, &all, out, &a).uri, buf_span(&uri)));
@@ -228,4 +308,92 @@ TEST(a_miss_looks_at_so_many_names_and_no_more)
         CHECK_INT(strstr(err.msg, "'b__needle_in_the_hay'") != NULL, i == 0);
         CHECK(kit_find(c, &all, "b__needle_in_the_hay"));
     }
+}
+
+/* Each has sixteen literals and fits nothing that has no "b". */
+static void costly_templates(struct buf *b, size_t n)
+{
+    b->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(b, "%s{\"uriTemplate\":\"x:", i ? "," : "[");
+        for (int k = 0; k < 14; k++)
+            buf_printf(b, "{+v%zu_%d}a", i, k);
+        buf_str(b, "{+w}ba{z}\"}");
+    }
+    buf_byte(b, ']');
+}
+
+static void long_uri(struct buf *b, size_t n)
+{
+    b->n = 0;
+    buf_str(b, "x:");
+    while (b->n < n)
+        buf_byte(b, 'a');
+}
+
+/* One link of a result, and templates that are made to cost. */
+TEST(what_it_costs_to_write_uris_is_bounded_for_all_of_a_result)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf list = { 0 }, uri = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    size_t steps = CATALOG_STEPS_MAX, before;
+    struct span out;
+
+    costly_templates(&list, CATALOG_TEMPLATES_MAX);
+    kit_set(c, "cheap", LIST_TEMPLATES, "[{\"uriTemplate\":\"z:{x}\"}]");
+    kit_set(c, "costly", LIST_TEMPLATES, buf_cstr(&list));
+    /* a short one can be told, and costs what it costs */
+    CHECK_SPAN(catalog_out_uri(c, &all, "s", SPAN("x:y"), &a, &steps), "x:y");
+    CHECK(CATALOG_STEPS_MAX - steps <= 2 * CATALOG_TEMPLATES_MAX);
+    before = steps;
+    long_uri(&uri, 200);
+    catalog_out_uri(c, &all, "s", buf_span(&uri), &a, &steps);
+    CHECK(before - steps > CATALOG_TEMPLATES_MAX * 200);
+    /* the rest of the result: nothing is left, and the form that is always right is used */
+    long_uri(&uri, CATALOG_NAME_MAX);
+    out = catalog_out_uri(c, &all, "s", buf_span(&uri), &a, &steps);
+    CHECK_INT(steps, 0);
+    CHECK(span_starts(out, "patchbay://s/x:aaa"));
+    CHECK_SPAN(catalog_out_uri(c, &all, "cheap", SPAN("z:1"), &a, &steps), "patchbay://cheap/z:1");
+    CHECK_INT(steps, 0);
+    /* the next one has all of it again */
+    CHECK_SPAN(out_uri(c, "cheap", SPAN("z:1"), &a), "z:1");
+}
+
+TEST(a_long_uri_is_held_against_no_template)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf uri = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    size_t steps = CATALOG_STEPS_MAX;
+
+    kit_set(c, "s", LIST_TEMPLATES, "[{\"uriTemplate\":\"x:{+y}\"}]");
+    long_uri(&uri, CATALOG_FIT_BYTES_MAX);
+    CHECK_STR(catalog_route(c, &all, buf_span(&uri), &a).server, "s");
+    CHECK(span_eq(out_uri(c, "s", buf_span(&uri), &a), buf_span(&uri)));
+    long_uri(&uri, CATALOG_FIT_BYTES_MAX + 1);
+    CHECK(!catalog_route(c, &all, buf_span(&uri), &a).server);
+    CHECK(span_starts(catalog_out_uri(c, &all, "s", buf_span(&uri), &a, &steps), "patchbay://s/"));
+    CHECK_INT(steps, CATALOG_STEPS_MAX);
+    long_uri(&uri, MCP_URI_BYTES_MAX);
+    CHECK(!catalog_route(c, &all, buf_span(&uri), &a).server);
+}
+
+TEST(templates_are_read_when_they_are_listed_and_not_again)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf list = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    uint64_t before;
+
+    for (int i = 0; i < 200; i++)
+        buf_printf(&list, "%s{\"uriTemplate\":\"x:{a%d}/%d/{b}\"}", i ? "," : "[", i, i);
+    buf_byte(&list, ']');
+    kit_set(c, "s", LIST_TEMPLATES, buf_cstr(&list));
+    CHECK(!catalog_route(c, &all, SPAN("x:1/y/z"), &a).server); /* makes the order */
+    before = mem_count();
+    CHECK(!catalog_route(c, &all, SPAN("x:1/y/z"), &a).server);
+    CHECK_INT(mem_count() - before, 0);
+    CHECK_STR(catalog_route(c, &all, SPAN("x:1/7/z"), &a).server, "s");
 }

@@ -24,8 +24,9 @@ static const char *out_uri(struct catalog *c, const struct scope *s, const char 
                            const char *uri)
 {
     static struct arena a;
+    size_t steps = CATALOG_STEPS_MAX;
 
-    return arena_dup(&a, catalog_out_uri(c, s, server, span_of(uri), &a));
+    return arena_dup(&a, catalog_out_uri(c, s, server, span_of(uri), &a, &steps));
 }
 
 TEST(uris_go_out_as_they_are_until_an_earlier_server_has_the_same)

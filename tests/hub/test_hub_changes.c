@@ -91,3 +91,43 @@ TEST(many_changes_are_one_line)
     CHECK_HAS(fakes_json(&r.fakes, EVENT_LOG, "a", CHANGED), " and more");
     hub_rig_done(&r);
 }
+
+/* A server that lists more than one may. */
+static bool too_many_tools(void *ctx, struct request *r)
+{
+    AUTO_BUF struct buf list = { 0 };
+
+    if (!span_is(r->method, "tools/list"))
+        return fake_handle(ctx, r);
+    for (int i = 0; i < CATALOG_SERVER_ITEMS_MAX + 5; i++)
+        buf_printf(&list, "%s{\"name\":\"t%d\",\"inputSchema\":{}}", i ? "," : "{\"tools\":[", i);
+    buf_str(&list, "]}");
+    request_reply(r, buf_span(&list));
+    return true;
+}
+
+TEST(tools_past_what_one_server_may_list_are_left_out_and_its_log_says_so)
+{
+    struct provider provider = fake_provider;
+    struct hub_rig r;
+    struct fake_server *f;
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_server(&r, "a");
+    provider.handle = too_many_tools;
+    server_set_provider(f->server, &provider, f);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    fakes_settle(&r.fakes);
+    CHECK_INT(catalog_count(hub_catalog(r.hub), "a", LIST_TOOLS), CATALOG_SERVER_ITEMS_MAX);
+    CHECK_INT(fakes_count(&r.fakes, EVENT_LOG, "a",
+                          "5 of its tools are left out: one server may list 10000 of them, in "
+                          "16777216 bytes"),
+              1);
+    hub_rig_server(&r, "b");
+    hub_rig_begin(&r, "b", (struct rig_spec){ 0 });
+    HUB_RIG_REACHES(&r, "b", LINK_CONNECTED);
+    CHECK_INT(catalog_count(hub_catalog(r.hub), "b", LIST_TOOLS), 1);
+    hub_rig_done(&r);
+}
