@@ -449,7 +449,7 @@ struct pb_client_options {
     struct pb_loop *loop; /* NULL: the client runs a loop on a thread of its own */
     pb_challenge_fn *on_challenge;
     int fd; /* > 0: a connected descriptor, such as a unix socket, that carries a message a line;
-             * taken when opening begins */
+             * taken when opening begins, and closed also when it fails */
 };
 #define PB_CLIENT_OPTIONS_INIT                   \
     {                                            \

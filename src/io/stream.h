@@ -22,9 +22,10 @@ struct stream_events {
     char *(*room)(void *ctx, size_t *n);
 };
 
-/* Takes the descriptor: it is closed with the stream unless `keep_fd`. Works for every kind that
- * stdin or stdout can be; files are read and written on the worker pool. Events may be NULL one by
- * one. A descriptor that must be kept gets its blocking mode back when the stream closes. */
+/* Takes the descriptor: it is closed with the stream unless `keep_fd`. On failure it is still the
+ * caller's. Works for every kind that stdin or stdout can be; files are read and written on the
+ * worker pool. Events may be NULL one by one. A descriptor that must be kept gets its blocking mode
+ * back when the stream closes. */
 MUST_CHECK int stream_open(struct stream **out, struct pb_loop *l, int fd, bool keep_fd,
                            const struct stream_events *events, void *ctx, struct pb_error *err);
 void stream_read(struct stream *s, bool on);

@@ -53,8 +53,6 @@ static void reopen_terminal(struct stream *s)
     fd = open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (!s->keep_fd)
-        close(s->fd);
     s->fd = fd;
     s->own_fd = true;
 }
@@ -71,8 +69,6 @@ static int poll_init(struct stream *s)
     fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
         return -errno;
-    if (!s->keep_fd)
-        close(s->fd);
     s->fd = fd;
     s->own_fd = true;
     return uv_poll_init(uv, &s->poll, s->fd);
@@ -81,7 +77,7 @@ static int poll_init(struct stream *s)
 int stream_watch(struct stream *s)
 {
     struct stat st;
-    int rc;
+    int rc, given = s->fd;
 
     if (fstat(s->fd, &st) < 0)
         return -errno;
@@ -97,7 +93,10 @@ int stream_watch(struct stream *s)
         s->poll_state = POLL_OPEN;
     } else if (rc != UV_EPERM) {
         give_back_mode(s);
+        return rc; /* what was given is untouched: it is still the caller's */
     }
+    if (s->own_fd && !s->keep_fd)
+        close(given);
     return rc;
 }
 

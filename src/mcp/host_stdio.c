@@ -487,6 +487,7 @@ struct guest_terms {
     void *ended_ctx;
 };
 
+/* When it fails, `in` is still the caller's; `out` is closed unless it is to be kept. */
 static int open_host(struct pb_server *server, int in, int out, const struct guest_terms *terms,
                      struct pb_error *err)
 {
@@ -504,14 +505,16 @@ static int open_host(struct pb_server *server, int in, int out, const struct gue
                               .guest = terms->guest,
                               .ended_fn = terms->ended,
                               .ended_ctx = terms->ended_ctx };
-    if (stream_open(&h->in, loop, in, terms->keep_fds, &in_events, h, err) < 0) {
-        free(h);
-        return fail_in(err, "%s", terms->in);
-    }
     if (stream_open(&h->out, loop, out, terms->keep_fds, &out_events, h, err) < 0) {
-        stream_close(h->in, NULL, NULL);
-        loop_free_later(loop, h, free);
+        if (!terms->keep_fds)
+            close(out);
+        free(h);
         return fail_in(err, "%s", terms->out);
+    }
+    if (stream_open(&h->in, loop, in, terms->keep_fds, &in_events, h, err) < 0) {
+        stream_close(h->out, NULL, NULL);
+        loop_free_later(loop, h, free);
+        return fail_in(err, "%s", terms->in);
     }
     lines_init(&h->lines, server_max_request(server), &line_events, h);
     timer_init(&h->grace, loop, on_grace_over, h);
@@ -547,12 +550,8 @@ int server_take_socket(struct pb_server *server, int fd, struct pb_error *err)
 {
     const struct guest_terms terms = { .guest = true, .in = "socket", .out = "socket" };
     int twin = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    int rc;
 
     if (twin < 0)
         return fail_sys(err, errno, "descriptor %d", fd);
-    rc = open_host(server, fd, twin, &terms, err);
-    if (rc < 0)
-        close(twin);
-    return rc;
+    return open_host(server, fd, twin, &terms, err);
 }

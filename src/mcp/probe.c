@@ -357,7 +357,10 @@ bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault)
     struct opening *o = &c->opening;
     struct client_call *call = client_call_find(c, o->call);
 
-    if (c->wire->ops->kind == WIRE_STDIO && o->probed && !o->respawned && !wants_modern(c)) {
+    /* A process can be started once more; a descriptor that was closed is nobody's, or another's.
+     */
+    if (c->wire->ops->kind == WIRE_STDIO && c->opts.fd <= 0 && o->probed && !o->respawned &&
+        !wants_modern(c)) {
         o->respawned = o->legacy = true;
         timer_stop(&o->patience);
         if (call) {

@@ -56,7 +56,7 @@ void server_host_ended(struct pb_server *s, void *host);
 /* The same for a host whose end says nothing about the server: the loop goes on. */
 void server_forget_host(struct pb_server *s, void *host);
 /* Serves the client at the other end of a connected socket, a message a line, as one of many: its
- * end is not the server's. Takes fd; on failure it is still the caller's. */
+ * end is not the server's. Takes fd; on failure, whatever it was, fd is open and the caller's. */
 MUST_CHECK int server_take_socket(struct pb_server *s, int fd, struct pb_error *err);
 /* The same on a pair of descriptors that stay the caller's; `ended` when that client has left by
  * itself. */

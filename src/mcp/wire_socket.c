@@ -1,4 +1,6 @@
-/* wire_socket.c - messages as lines on a connected descriptor, such as a unix socket. */
+/* wire_socket.c - messages as lines on a connected descriptor, such as a unix socket. It is closed
+ * with the wire, or at once when there comes no wire of it: whoever brought it has given it away.
+ */
 #include "wire.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -168,11 +170,15 @@ int wire_socket_open(struct wire **out, struct pb_loop *l, const struct pb_clien
     int twin = fcntl(opts->fd, F_DUPFD_CLOEXEC, 3);
     struct socket_wire *s;
 
-    if (twin < 0)
-        return fail_sys(err, errno, "descriptor %d", opts->fd);
+    if (twin < 0) {
+        fail_sys(err, errno, "descriptor %d", opts->fd);
+        close(opts->fd);
+        return -PB_E_SYSTEM;
+    }
     s = NEW(struct socket_wire);
     s->wire = (struct wire){ &socket_ops, events, ctx, l, opts, true };
     if (stream_open(&s->in, l, opts->fd, false, &in_events, s, err) < 0) {
+        close(opts->fd);
         close(twin);
         free(s);
         return fail_in(err, "descriptor %d", opts->fd);
