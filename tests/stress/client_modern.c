@@ -1,0 +1,82 @@
+/* client_modern.c - no session: every request says all about itself, and to hang up is to cancel. */
+#include "client.h"
+
+static void on_event(void *ctx, struct span id, struct span data)
+{
+    struct call *call = ctx;
+
+    (void)id;
+    if (data.n)
+        client_heard(call->c, call, data);
+}
+
+static void on_done(void *ctx, int status, struct span body)
+{
+    struct call *call = ctx;
+
+    call->web = NULL;
+    if (call->answered)
+        call_free(call);
+    else if (body.n && body.p[0] == '{')
+        client_heard(call->c, call, body);
+    else if (!call->abandoned)
+        broken(LAW_ONCE, "modern client %u: the answer to %s ended without it (status %d)",
+               call->c->no, call->canary, status);
+}
+
+static void modern_say(struct client *c, struct call *call, struct span message)
+{
+    static const struct web_events events = { .event = on_event, .done = on_done };
+    char headers[600], name[200] = "";
+
+    if (!call)
+        return;
+    if (call->server && strcmp(call->method, "resources/read") == 0)
+        snprintf(name, sizeof name, "Mcp-Name: stress://%s/%s\r\n", call->server->name, call->canary);
+    else if (call->server)
+        snprintf(name, sizeof name, "Mcp-Name: %s__%s\r\n", call->server->name, call->tool);
+    snprintf(headers, sizeof headers,
+             "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: %s\r\n"
+             "Mcp-Method: %s\r\n%s",
+             c->kind->version, call->method, name);
+    if (call->web) /* a stream that brought input_required and has not ended yet */
+        web_drop(TAKE(call->web));
+    call->web = web_send(&(struct web_order){ .method = "POST",
+                                              .path = "/mcp",
+                                              .headers = headers,
+                                              .body = message,
+                                              .events = &events,
+                                              .ctx = call });
+}
+
+static void modern_open(struct client *c) { client_ready(c); }
+
+static void modern_leave(struct client *c, bool rude)
+{
+    (void)c;
+    (void)rude;
+}
+
+static void modern_mishap(struct client *c)
+{
+    struct call *call = &c->calls[among(CALLS_MAX)];
+
+    if (!call->used || !call->web)
+        return;
+    if (one_in(2)) {
+        figures.drops++;
+        call_abandon(call);
+    } else {
+        web_chan(call->web)->deaf_until = now() + among(2500);
+    }
+}
+
+const struct client_kind kind_modern = {
+    .name = "modern",
+    .modern = true,
+    .version = "2026-07-28",
+    .open = modern_open,
+    .say = modern_say,
+    .leave = modern_leave,
+    .mishap = modern_mishap,
+};

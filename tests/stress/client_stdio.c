@@ -1,0 +1,113 @@
+/* client_stdio.c - a program that starts `patchbay mcp` and talks to it, in both eras. */
+#include "client.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+enum { LEFT_MAX = 4096 };
+
+static pid_t left[LEFT_MAX];
+static unsigned n_left;
+
+unsigned clients_reap(void)
+{
+    for (unsigned i = 0; i < n_left;)
+        if (waitpid(left[i], NULL, WNOHANG) == left[i])
+            left[i] = left[--n_left];
+        else
+            i++;
+    return n_left;
+}
+
+static void hear_lines(void *ctx)
+{
+    struct client *c = ctx;
+    struct chan *pipe = c->pipe;
+    char *end;
+
+    while (c->pipe == pipe && pipe->rx.n && (end = memchr(pipe->rx.p, '\n', pipe->rx.n))) {
+        size_t n = (size_t)(end - pipe->rx.p);
+        AUTO_FREE char *line = mem_dupn(pipe->rx.p, n);
+
+        buf_consume(&pipe->rx, n + 1);
+        if (c->state == CLIENT_OPENING && strstr(line, "\"hello\"")) {
+            chan_say(pipe, SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
+            client_ready(c);
+        }
+        client_heard(c, NULL, span_make(line, n));
+    }
+}
+
+static void on_ended(void *ctx)
+{
+    struct client *c = ctx;
+
+    c->pipe = NULL;
+    client_lost(c, "its pipe has ended");
+}
+
+static void stdio_say(struct client *c, struct call *call, struct span message)
+{
+    (void)call;
+    if (!c->pipe)
+        return;
+    chan_say(c->pipe, message);
+    chan_say(c->pipe, SPAN("\n"));
+}
+
+static void stdio_open(struct client *c)
+{
+    static const struct chan_events events = { hear_lines, on_ended };
+    AUTO_BUF struct buf b = { 0 };
+    AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int in[2], out[2];
+
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+        return;
+    c->pid = hub_spawn((const char *const[]){ "patchbay", "mcp", NULL }, in[0], out[1], null);
+    close(in[0]);
+    close(out[1]);
+    c->pipe = chan_new(out[0], in[1], &events, c);
+    if (c->kind->modern) {
+        client_ready(c);
+        return;
+    }
+    client_put_hello(c, &b);
+    stdio_say(c, NULL, buf_span(&b));
+}
+
+/* A pump between two descriptors ends by itself when one is closed. */
+static void stdio_leave(struct client *c, bool rude)
+{
+    if (rude && c->pid)
+        kill(c->pid, SIGKILL);
+    if (c->pipe)
+        chan_close(TAKE(c->pipe));
+    clients_reap();
+    if (c->pid && n_left < LEFT_MAX)
+        left[n_left++] = c->pid;
+    c->pid = 0;
+}
+
+static void stdio_mishap(struct client *c)
+{
+    c->pipe->deaf_until = now() + among(2500);
+}
+
+const struct client_kind kind_stdio = {
+    .name = "stdio",
+    .version = "2025-06-18",
+    .open = stdio_open,
+    .say = stdio_say,
+    .leave = stdio_leave,
+    .mishap = stdio_mishap,
+};
+const struct client_kind kind_stdio_modern = {
+    .name = "modern stdio",
+    .modern = true,
+    .version = "2026-07-28",
+    .open = stdio_open,
+    .say = stdio_say,
+    .leave = stdio_leave,
+    .mishap = stdio_mishap,
+};
