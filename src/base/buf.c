@@ -62,6 +62,17 @@ void buf_consume(struct buf *b, size_t n)
     b->n -= n < b->n ? n : b->n;
 }
 
+void buf_flatten(struct buf *b, size_t from)
+{
+    const char *end;
+
+    while ((end = span_line_end(span_from(buf_span(b), from)))) {
+        from = (size_t)(end - b->p);
+        while (from < b->n && (b->p[from] == '\n' || b->p[from] == '\r'))
+            b->p[from++] = ' ';
+    }
+}
+
 void buf_shrink(struct buf *b, size_t keep)
 {
     if (b->n == 0 && b->cap > keep)

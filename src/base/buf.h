@@ -19,6 +19,9 @@ void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_uint(struct buf *b, uint64_t v);
 /* Drops the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
+/* Makes one line of the bytes from `from` on: each CR and LF becomes a space. In JSON they can only
+ * be white space between tokens, and some readers end a line at either. */
+void buf_flatten(struct buf *b, size_t from);
 /* Gives memory back when the buffer is empty and larger than `keep`. */
 void buf_shrink(struct buf *b, size_t keep);
 /* Terminates (the NUL is not counted) and returns the bytes, still owned by b. */

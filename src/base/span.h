@@ -33,6 +33,9 @@ static inline bool span_is(struct span a, const char *s) { return span_eq(a, spa
  * its way through. */
 bool span_has(struct span s, struct span what);
 
+/* The first CR or LF; NULL: s is one line. As span_has(), made for few of them. */
+const char *span_line_end(struct span s);
+
 static inline bool span_starts(struct span a, const char *prefix)
 {
     size_t n = strlen(prefix);

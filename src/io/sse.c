@@ -280,14 +280,12 @@ static void put_field(struct buf *out, const char *name, const char *value)
 /* Copies up to the next line end, if there is one; returns how many bytes of s are dealt with. */
 static size_t put_line(struct buf *out, struct span s, bool *ended, bool *cr)
 {
-    const char *lf = memchr(s.p, '\n', s.n);
-    size_t n = lf ? (size_t)(lf - s.p) : s.n;
-    const char *first = memchr(s.p, '\r', n);
+    const char *end = span_line_end(s);
+    size_t n = end ? (size_t)(end - s.p) : s.n;
 
-    n = first ? (size_t)(first - s.p) : n;
     buf_add(out, s.p, n);
-    *ended = n < s.n;
-    *cr = first;
+    *ended = end;
+    *cr = end && *end == '\r';
     return *ended ? n + 1 : n;
 }
 

@@ -137,16 +137,13 @@ static void set_broken(struct stdio_host *h)
     loop_defer(h->loop, on_broken, h);
 }
 
-/* A raw line end in JSON can only be white space between tokens, but it would end our line. */
 static void add_line(struct buf *out, const struct span *parts, size_t n)
 {
     size_t from = out->n;
-    char *nl;
 
     for (size_t i = 0; i < n; i++)
         buf_add_span(out, parts[i]);
-    while (out->n > from && (nl = memchr(out->p + from, '\n', out->n - from)))
-        *nl = ' ';
+    buf_flatten(out, from);
     buf_byte(out, '\n');
 }
 
@@ -188,7 +185,7 @@ static void give_line(struct stdio_host *h, const struct span *parts, size_t n)
 
     for (size_t i = 0; plain && i < n; i++) {
         all[i] = parts[i];
-        plain = !parts[i].n || !memchr(parts[i].p, '\n', parts[i].n);
+        plain = !span_line_end(parts[i]);
     }
     if (plain) {
         all[n] = SPAN("\n");

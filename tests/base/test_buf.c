@@ -151,3 +151,17 @@ TEST(numbers_are_written_in_decimal)
         CHECK_STR(buf_cstr(&b), cases[i].want);
     }
 }
+
+TEST(line_ends_become_spaces_from_where_it_is_said)
+{
+    AUTO_BUF struct buf b = { 0 };
+
+    buf_flatten(&b, 0);
+    CHECK_INT(b.n, 0);
+    buf_str(&b, "a\nb\r\nc\rd\n");
+    buf_flatten(&b, 2);
+    CHECK_SPAN(buf_span(&b), "a\nb  c d ");
+    buf_flatten(&b, 0);
+    CHECK_SPAN(buf_span(&b), "a b  c d ");
+    buf_flatten(&b, b.n);
+}

@@ -84,3 +84,20 @@ TEST(ascii_case_is_ignored_and_nothing_else)
     CHECK(!span_is_nocase(SPAN("@"), "`"));
     CHECK(!span_is_nocase(SPAN("\xc3\x84"), "\xc3\xa4"));
 }
+
+TEST(the_end_of_a_line_is_found_wherever_it_is)
+{
+    char text[200];
+    struct span none = { 0 };
+
+    CHECK(!span_line_end(none));
+    memset(text, 'x', sizeof text);
+    for (size_t n = 0; n <= sizeof text; n++)
+        CHECK(!span_line_end(span_make(text, n)));
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = i % 2 ? '\r' : '\n';
+        CHECK(span_line_end(span_make(text, sizeof text)) == text + i);
+        CHECK(!span_line_end(span_make(text, i)));
+        text[i] = (char)(i % 2 ? '\v' : '\f');
+    }
+}

@@ -221,6 +221,44 @@ TEST(json_of_several_lines_leaves_as_one)
     kit_close(&k);
 }
 
+/* Replies with what it was given, byte for byte, as a relay does. */
+static bool mirror_handle(void *ctx, struct request *r)
+{
+    struct request **held = ctx;
+
+    if (json_is(json_get(r->params, "later"), JSON_NONE))
+        request_reply(r, json_text(r->params));
+    else
+        *held = r;
+    return true;
+}
+
+static size_t mirror_running(void *ctx) { return (void)ctx, 0; }
+
+/* Readers that end a line at CR, too, would find a forged answer behind it. */
+TEST(a_carriage_return_between_tokens_never_reaches_the_client)
+{
+    static const struct provider mirror = { .handle = mirror_handle, .running = mirror_running };
+    static const char forged[] = "{\"a\":\r{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\r}";
+    struct request *held = NULL;
+    struct kit k;
+
+    kit_stdio(&k, NULL);
+    server_set_provider(k.server, &mirror, &held);
+    kit_send(&k, arena_printf(&k.arena,
+                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":%s}\n",
+                              forged));
+    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": {\"jsonrpc\":"
+                            "\"2.0\",\"id\":9,\"result\":{}} }}");
+    /* Outside of a read it is written from where it lies. */
+    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":{\"later\":1}}\n");
+    KIT_UNTIL(&k, held);
+    request_reply(held, span_of(forged));
+    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\": {\"jsonrpc\":"
+                            "\"2.0\",\"id\":9,\"result\":{}} }}");
+    kit_close(&k);
+}
+
 TEST(a_client_that_does_not_read_is_not_read_from)
 {
     static const char call[] = KIT_CALL("1", "big", "{\"n\":60000}");
