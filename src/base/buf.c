@@ -64,13 +64,13 @@ void buf_consume(struct buf *b, size_t n)
 
 void buf_flatten(struct buf *b, size_t from)
 {
-    const char *end;
+    const char *first = span_line_end(span_from(buf_span(b), from));
 
-    while ((end = span_line_end(span_from(buf_span(b), from)))) {
-        from = (size_t)(end - b->p);
-        while (from < b->n && (b->p[from] == '\n' || b->p[from] == '\r'))
-            b->p[from++] = ' ';
-    }
+    if (!first)
+        return;
+    for (char *p = b->p + (first - b->p); p < b->p + b->n; p++)
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
 }
 
 void buf_shrink(struct buf *b, size_t keep)

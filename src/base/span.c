@@ -63,39 +63,23 @@ static size_t find_wide(struct span s, struct span what, bool *found)
     }
     return at;
 }
-
-/* Sixty-four bytes at a time, as a result of megabytes is looked through before it leaves. Returns
- * where it stopped: the line end is in the next few, if there is one. */
-static size_t skip_line_wide(struct span s)
-{
-    const __m128i cr = _mm_set1_epi8('\r'), lf = _mm_set1_epi8('\n');
-    size_t at = 0;
-
-    for (; at + 4 * STRIDE <= s.n; at += 4 * STRIDE) {
-        __m128i hits = _mm_setzero_si128();
-
-        for (size_t i = 0; i < 4; i++) {
-            const __m128i v = _mm_loadu_si128((const void *)(s.p + at + i * STRIDE));
-
-            hits = _mm_or_si128(hits, _mm_or_si128(_mm_cmpeq_epi8(v, cr), _mm_cmpeq_epi8(v, lf)));
-        }
-        if (_mm_movemask_epi8(hits))
-            break;
-    }
-    return at;
-}
 #endif
 
+/* Piece by piece: the second look finds in the cache what the first one brought there, and a text
+ * that is full of the one is not searched to its end for the other at each of them. */
 const char *span_line_end(struct span s)
 {
-    size_t at = 0;
+    enum { PIECE = 1024 };
 
-#ifdef __SSE2__
-    at = skip_line_wide(s);
-#endif
-    for (; at < s.n; at++)
-        if (s.p[at] == '\n' || s.p[at] == '\r')
-            return s.p + at;
+    while (s.n) {
+        size_t n = s.n < PIECE ? s.n : PIECE;
+        const char *lf = memchr(s.p, '\n', n);
+        const char *cr = memchr(s.p, '\r', lf ? (size_t)(lf - s.p) : n);
+
+        if (cr || lf)
+            return cr ? cr : lf;
+        s = span_from(s, n);
+    }
     return NULL;
 }
 
