@@ -1,8 +1,8 @@
 #include "births.h"
+#include "child_err.h"
 #include "loop_impl.h"
 #include "spawn.h"
 #include "stream_impl.h"
-#include "words.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@ struct child {
     pid_t pid;
     int pidfd;
     uv_poll_t watch;
-    struct stream *in, *out, *err;
-    struct words words;
+    struct stream *in, *out;
+    struct child_err err;
 
     bool ended;  /* it exited; a zombie until it is reaped, so that its number stays ours */
     bool reaped; /* and nothing of its group is left */
     bool lost;   /* how it ended is not known */
     int status, signal;
-    bool out_over, err_over, told;
+    bool out_over, told;
     uint64_t out_left; /* after its end: what of its stdout is still to be handed on, if limited */
     bool out_limited;
     struct timer grace, linger;
@@ -45,27 +45,7 @@ static void on_err_line(void *ctx, struct span line)
         c->events.err_line(c->ctx, line);
 }
 
-static void on_err_data(void *ctx, struct span bytes)
-{
-    words_feed(&((struct child *)ctx)->words, bytes, on_err_line, ctx);
-}
-
-static void on_err_over(struct child *c)
-{
-    if (c->err_over)
-        return;
-    c->err_over = true;
-    words_end(&c->words, on_err_line, c);
-    try_tell(c);
-}
-
-static void on_err_eof(void *ctx) { on_err_over(ctx); }
-
-static void on_err_error(void *ctx, const struct pb_error *err)
-{
-    (void)err;
-    on_err_over(ctx);
-}
+static void on_err_ended(void *ctx) { try_tell(ctx); }
 
 static void on_out_over(struct child *c)
 {
@@ -116,9 +96,6 @@ static const struct stream_events in_events = { 0 };
 static const struct stream_events out_events = {
     .data = on_out_data, .room = on_out_room, .eof = on_out_eof, .error = on_out_error
 };
-static const struct stream_events err_events = { .data = on_err_data,
-                                                 .eof = on_err_eof,
-                                                 .error = on_err_error };
 
 static void signal_group(const struct child *c, int signo)
 {
@@ -145,7 +122,7 @@ static void tell(void *ctx)
     /* One that left the group may hold the other ends for ever. */
     stream_hangup(c->in);
     stream_hangup(c->out);
-    stream_hangup(c->err);
+    stream_hangup(c->err.stream);
     if (c->events.exited)
         c->events.exited(c->ctx, c->status, c->signal);
 }
@@ -159,7 +136,7 @@ static void try_tell(struct child *c)
         finish_close(c);
         return;
     }
-    if (!c->out_over || !c->err_over)
+    if (!c->out_over || !c->err.over)
         return;
     reap(c);
     timer_stop(&c->linger);
@@ -186,7 +163,7 @@ static void on_linger(void *ctx)
     } else {
         on_out_over(c);
     }
-    on_err_over(c);
+    child_err_finish(&c->err);
 }
 
 static void on_ended(struct child *c, const siginfo_t *info)
@@ -198,7 +175,7 @@ static void on_ended(struct child *c, const siginfo_t *info)
         c->status = info->si_status;
     else
         c->signal = info->si_status;
-    if (!c->out_over || !c->err_over)
+    if (!c->out_over || !c->err.over)
         timer_start(&c->linger, CHILD_LINGER_MS);
     try_tell(c);
 }
@@ -239,6 +216,7 @@ static struct child *child_new(struct pb_loop *l, const struct spawned *born,
     c->pid = born->pid;
     c->pidfd = born->pidfd;
     c->watch.data = c;
+    child_err_init(&c->err, l, on_err_line, on_err_ended, c);
     timer_init(&c->grace, l, on_grace, c);
     timer_init(&c->linger, l, on_linger, c);
     return c;
@@ -248,7 +226,7 @@ static void free_child(void *p)
 {
     struct child *c = p;
 
-    words_done(&c->words);
+    child_err_done(&c->err);
     free(c);
 }
 
@@ -268,7 +246,7 @@ static void on_watch_closed(uv_handle_t *h) { part_closed(h->data); }
 
 static void finish_close(struct child *c)
 {
-    struct stream *const streams[] = { c->in, c->out, c->err };
+    struct stream *const streams[] = { c->in, c->out, c->err.stream };
 
     if (c->open_parts)
         return;
@@ -285,11 +263,20 @@ static void finish_close(struct child *c)
     close(c->pidfd);
 }
 
-/* Opens one of its pipes; the descriptor is -1 once the stream has it. */
+/* A descriptor is -1 once its stream has it. */
 static int adopt(struct child *c, struct stream **out, int *fd, const struct stream_events *events,
                  struct pb_error *err)
 {
     int rc = stream_open(out, c->loop, *fd, false, events, c, err);
+
+    if (rc == 0)
+        *fd = -1;
+    return rc;
+}
+
+static int adopt_err(struct child *c, int *fd, struct pb_error *err)
+{
+    int rc = child_err_open(&c->err, *fd, err);
 
     if (rc == 0)
         *fd = -1;
@@ -306,7 +293,7 @@ static int watch_all(struct child *c, struct spawned *born, struct pb_error *err
     if (rc == 0)
         rc = adopt(c, &c->out, &born->out, &out_events, err);
     if (rc == 0)
-        rc = adopt(c, &c->err, &born->err, &err_events, err);
+        rc = adopt_err(c, &born->err, err);
     return rc;
 }
 
@@ -354,7 +341,7 @@ int child_spawn(struct child **out, struct pb_loop *l, const struct child_spec *
         return fail_in(err, "Failed to spawn %s", spec->command);
     }
     stream_read(c->out, true);
-    stream_read(c->err, true);
+    stream_read(c->err.stream, true);
     *out = c;
     return 0;
 }
@@ -365,7 +352,7 @@ struct stream *child_out(struct child *c) { return c->out; }
 
 pid_t child_pid(const struct child *c) { return c->pid; }
 
-void child_last_words(const struct child *c, struct buf *out) { words_join(&c->words, out); }
+void child_last_words(const struct child *c, struct buf *out) { words_join(&c->err.words, out); }
 
 void child_describe(const struct child *c, char *out, size_t n)
 {
@@ -403,6 +390,7 @@ void child_close(struct child *c, loop_fn *fn, void *ctx)
     if (c->closing)
         return;
     c->closing = true;
+    child_err_hush(&c->err);
     c->closed_fn = fn;
     c->closed_ctx = ctx;
     loop_closing_begin(c->loop);
@@ -413,6 +401,6 @@ void child_close(struct child *c, loop_fn *fn, void *ctx)
     }
     /* What it still says is read and dropped: a full pipe must not keep it from ending well. */
     stream_read(c->out, true);
-    stream_read(c->err, true);
+    stream_read(c->err.stream, true);
     child_stop(c, CHILD_STOP_MS);
 }

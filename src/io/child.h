@@ -22,8 +22,9 @@ struct child_spec {
 
 struct child_events {
     struct stream_events out; /* the child's stdout */
-    void (*err_line)(void *ctx,
-                     struct span line); /* one line of stderr, cut at CHILD_STDERR_LINE_MAX */
+    /* One line of stderr, cut at CHILD_STDERR_LINE_MAX. Beyond CHILD_STDERR_PER_S a second they
+     * are left out, and one line says how many. */
+    void (*err_line)(void *ctx, struct span line);
     /* The process has ended and its stdout has been read to the end. Last event. */
     void (*exited)(void *ctx, int status, int signal);
 };

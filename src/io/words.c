@@ -13,9 +13,11 @@ static void finish(struct words *w, words_fn *fn, void *ctx)
     fn(ctx, buf_span(slot));
 }
 
-void words_feed(struct words *w, struct span bytes, words_fn *fn, void *ctx)
+size_t words_feed(struct words *w, struct span all, size_t max_lines, words_fn *fn, void *ctx)
 {
-    while (bytes.n) {
+    struct span bytes = all;
+
+    while (bytes.n && max_lines) {
         const char *nl = memchr(bytes.p, '\n', bytes.n);
         size_t n = nl ? (size_t)(nl - bytes.p) : bytes.n;
         size_t fit = CHILD_STDERR_LINE_MAX - w->line.n;
@@ -24,10 +26,13 @@ void words_feed(struct words *w, struct span bytes, words_fn *fn, void *ctx)
             buf_add(&w->line, bytes.p, n < fit ? n : fit);
             w->cut = n > fit;
         }
-        if (nl)
+        if (nl) {
             finish(w, fn, ctx);
+            max_lines--;
+        }
         bytes = span_from(bytes, nl ? n + 1 : n);
     }
+    return all.n - bytes.n;
 }
 
 void words_end(struct words *w, words_fn *fn, void *ctx)

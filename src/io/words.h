@@ -12,7 +12,8 @@ struct words {
     size_t count; /* lines ever; the newest is kept[(count - 1) % CHILD_STDERR_KEEP] */
 };
 
-void words_feed(struct words *w, struct span bytes, words_fn *fn, void *ctx);
+/* Returns how many of the bytes it has used: those of `max_lines` lines, or all. */
+size_t words_feed(struct words *w, struct span bytes, size_t max_lines, words_fn *fn, void *ctx);
 /* A last line without a newline is a line. */
 void words_end(struct words *w, words_fn *fn, void *ctx);
 void words_join(const struct words *w, struct buf *out);
