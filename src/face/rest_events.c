@@ -1,9 +1,10 @@
 /* rest_events.c - GET /api/events: everything that happens, as it happens.
  *
  * Each event is written once, into a ring that all streams read from, each at its own place. So a
- * stream costs what its connection costs, a client that comes back with Last-Event-ID goes on where
- * it was, and one that reads more slowly than things happen is cut off when the ring has passed it.
- * What a client missed for good is told by the event "reset": it must look at everything anew.
+ * stream costs what its connection costs, an event what it takes to write it, and a client that
+ * comes back with Last-Event-ID goes on where it was. What one missed for good, since it came back
+ * too late or reads more slowly than things happen, is told by the event "reset" when it comes
+ * around: it must look at everything anew.
  *
  * Telling goes in rounds, a few readers at a turn, with rests between: a thousand pages that are
  * left open must not make a call slow. The more they are, the later they hear, and the more at
@@ -33,6 +34,7 @@ struct reader {
     uint64_t next;  /* the event that it gets next */
     char *server;   /* NULL: of all */
     unsigned kinds; /* which it wants, bits; OWN always */
+    unsigned beats; /* that it was told, or that were before it came */
 };
 
 struct rest_events {
@@ -41,13 +43,16 @@ struct rest_events {
     size_t n_readers;
     struct happening ring[REST_EVENTS_MAX];
     uint64_t first, end; /* numbers of those in the ring; end is the next one's */
-    uint64_t told;       /* the round began with these */
+    uint64_t told;       /* the round began with these ... */
+    size_t untold;       /* ... and so many bytes came since */
     size_t left;         /* readers that the round has yet to reach: the first of the list */
+    unsigned beats;      /* so far; each reader is told in a round that it lives */
     size_t bytes;
     char boot[BOOT_CHARS + 1]; /* numbers of another run mean nothing in this one */
     struct timer beat, forget, rest;
     bool recording; /* somebody listens, or did a while ago: else it is not worth the while */
     bool telling;   /* a round goes on, or is about to */
+    bool beat_due;  /* the next round has to be, whatever happens */
     bool deferred, freed;
 };
 
@@ -82,11 +87,41 @@ static bool wants(const struct reader *rd, const struct happening *h)
     return !rd->server || (h->server && strcmp(rd->server, h->server) == 0);
 }
 
-/* Writes what it has not got, as far as there is room. */
+/* The place from which it goes on; `lost`: what was before it is not known. */
+static void greet(struct reader *rd, bool lost)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span data = SPAN("{\"type\":\"reset\"}"), whole;
+    char id[ID_MAX];
+
+    snprintf(id, sizeof id, "%s-%llu", rd->events->boot, (unsigned long long)rd->next - 1);
+    sse_write_priming(&text, id, RETRY_MS);
+    if (lost)
+        sse_write(&text, "reset", id, &data, 1);
+    whole = buf_span(&text);
+    http_write(rd->r, &whole, 1);
+}
+
+/* Tells proxies and clients that it is still there. */
+static void beat(struct reader *rd)
+{
+    const struct span text = SPAN(": \n\n");
+
+    if (rd->beats == rd->events->beats || http_full(rd->r))
+        return;
+    rd->beats = rd->events->beats;
+    http_write(rd->r, &text, 1);
+}
+
+/* Writes what it has not got, as far as there is room. The ring may have passed it. */
 static void feed(struct reader *rd)
 {
     struct rest_events *e = rd->events;
 
+    if (rd->next < e->first && !http_full(rd->r)) {
+        rd->next = e->end;
+        greet(rd, true);
+    }
     while (rd->next < e->end && !http_full(rd->r)) {
         struct span parts[PARTS];
         size_t n = 0;
@@ -116,19 +151,6 @@ static void drop_first(struct rest_events *e)
     *h = (struct happening){ 0 };
 }
 
-/* Those who have not read what goes now have stalled. */
-static void cut_off_slow(struct rest_events *e)
-{
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &e->readers) {
-        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
-
-        if (rd->next < e->first)
-            reader_end(rd);
-    }
-}
-
 /* Who has been told goes to the end of the list. One that leaves meanwhile makes the round reach
  * another twice, which is nothing to it. */
 static void tell_some(struct rest_events *e, size_t n)
@@ -139,12 +161,15 @@ static void tell_some(struct rest_events *e, size_t n)
         list_remove(&rd->at);
         list_append(&e->readers, &rd->at);
         feed(rd);
+        beat(rd);
     }
 }
 
 static void begin_round(struct rest_events *e)
 {
     e->told = e->end;
+    e->untold = 0;
+    e->beat_due = false;
     e->left = e->n_readers;
 }
 
@@ -167,11 +192,19 @@ static void go_on_later(struct rest_events *e)
     loop_defer(e->loop, end_of_turn, e);
 }
 
+static void begin_telling(struct rest_events *e)
+{
+    if (!e->n_readers || e->telling)
+        return;
+    e->telling = true;
+    go_on_later(e);
+}
+
 static void go_on(void *ctx)
 {
     struct rest_events *e = ctx;
 
-    if (!e->left && e->told == e->end) {
+    if (!e->left && e->told == e->end && !e->beat_due) {
         e->telling = false;
         return;
     }
@@ -189,13 +222,14 @@ static void add(struct rest_events *e, int kind, const char *type, const char *s
 {
     AUTO_BUF struct buf text = { 0 };
     char id[ID_MAX];
-    size_t before = e->first;
 
     snprintf(id, sizeof id, "%s-%llu", e->boot, (unsigned long long)e->end);
     sse_write(&text, type, id, &data, 1);
     /* Much at once must not pass those who could have been told; many of them it may: to tell all
      * would take as long as they are many. */
-    if (e->end - e->told >= REST_EVENTS_MAX / 2 && e->n_readers <= REST_READERS_PER_TURN) {
+    e->untold += text.n;
+    if (e->n_readers <= REST_READERS_PER_TURN &&
+        (e->end - e->told >= REST_EVENTS_MAX / 2 || e->untold >= REST_EVENTS_BYTES_MAX / 2)) {
         begin_round(e);
         tell_some(e, REST_READERS_PER_TURN);
     }
@@ -205,12 +239,7 @@ static void add(struct rest_events *e, int kind, const char *type, const char *s
     e->bytes += text.n;
     e->ring[e->end++ % REST_EVENTS_MAX] =
         (struct happening){ blob_take_buf(&text), kind, mem_dup_opt(server) };
-    if (e->first != before)
-        cut_off_slow(e);
-    if (e->n_readers && !e->telling) {
-        e->telling = true;
-        go_on_later(e);
-    }
+    begin_telling(e);
 }
 
 void rest_events_hub(struct rest_events *e, const struct hub_event *event)
@@ -268,19 +297,13 @@ size_t rest_events_streams(const struct rest_events *e) { return e->n_readers; }
 
 /* ---- life ---- */
 
-/* Tells proxies and clients that it is still there. */
 static void on_beat(void *ctx)
 {
-    const struct span beat = SPAN(": \n\n");
     struct rest_events *e = ctx;
-    struct list *pos, *safe;
 
-    LIST_FOREACH(pos, safe, &e->readers) {
-        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
-
-        if (!http_full(rd->r))
-            http_write(rd->r, &beat, 1);
-    }
+    e->beats++;
+    e->beat_due = true;
+    begin_telling(e);
     timer_start_weak(&e->beat, SSE_KEEPALIVE_MS);
 }
 
@@ -379,21 +402,6 @@ static bool resume_at(const struct rest_events *e, struct span id, uint64_t *nex
     return true;
 }
 
-/* The place from which it goes on, before anything happens. */
-static void greet(struct reader *rd, bool lost)
-{
-    AUTO_BUF struct buf text = { 0 };
-    struct span data = SPAN("{\"type\":\"reset\"}"), whole;
-    char id[ID_MAX];
-
-    snprintf(id, sizeof id, "%s-%llu", rd->events->boot, (unsigned long long)rd->next - 1);
-    sse_write_priming(&text, id, RETRY_MS);
-    if (lost)
-        sse_write(&text, "reset", id, &data, 1);
-    whole = buf_span(&text);
-    http_write(rd->r, &whole, 1);
-}
-
 static const char stream_headers[] =
     "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n"
     "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\n";
@@ -409,7 +417,8 @@ static void begin(struct rest_call *c, unsigned kinds)
                            .r = c->r,
                            .next = e->end,
                            .server = mem_dup_opt(rest_text(c, "server")),
-                           .kinds = kinds };
+                           .kinds = kinds,
+                           .beats = e->beats };
     if (last.n)
         lost = !resume_at(e, last, &rd->next);
     list_append(&e->readers, &rd->at);
