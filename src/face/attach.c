@@ -25,7 +25,7 @@ struct attach {
     struct pb_loop *loop;
     char *path;
     int fd, lock;
-    struct readable *readable;
+    struct listener *listener;
     struct list guests;
     size_t n_guests;
 };
@@ -192,15 +192,12 @@ static void on_first_bytes(void *ctx)
         drop(g, "the first line is too long");
 }
 
-static void on_connection(void *ctx)
+static void on_connection(void *ctx, int fd)
 {
     struct attach *a = ctx;
-    int fd = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct pb_error err;
     struct guest *g;
 
-    if (fd < 0)
-        return;
     if (!same_user(fd) || a->n_guests == GUESTS_MAX) {
         log_warn("attach: %s", a->n_guests == GUESTS_MAX ? "too many at once" : "another user");
         close(fd);
@@ -366,7 +363,7 @@ int attach_listen(struct attach **out, struct hosts *hosts, const char *path, st
     a = NEW(struct attach);
     *a = (struct attach){ .hosts = hosts, .loop = hosts_loop(hosts), .fd = fd, .lock = lock };
     list_init(&a->guests);
-    rc = readable_new(&a->readable, a->loop, fd, on_connection, a, err);
+    rc = listener_new(&a->listener, a->loop, fd, on_connection, a, err);
     if (rc < 0) {
         unlink(path);
         close(fd);
@@ -391,7 +388,7 @@ void attach_close(struct attach *a, loop_fn *fn, void *ctx)
 {
     while (!list_empty(&a->guests))
         drop(CONTAINER_OF(a->guests.next, struct guest, link), "the daemon is stopping");
-    readable_free(TAKE(a->readable));
+    listener_free(TAKE(a->listener));
     unlink(a->path);
     close(a->fd);
     close(a->lock); /* its file stays: another may have opened it already */

@@ -461,7 +461,7 @@ void conn_open(struct http_server *s, int fd)
     s->connections++;
     enter_idle(c);
     conn_poll(c);
-    if (s->connections > s->max_connections + HTTP_REFUSALS_MAX)
+    if (s->connections > s->max_connections + s->max_refusals)
         conn_close(c);
     else if (!room)
         conn_refuse(c, 503, "Too many connections; try again later.");

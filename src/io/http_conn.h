@@ -9,6 +9,7 @@
 #pragma once
 #include "http1.h"
 #include "http_server.h"
+#include "listener.h"
 #include "loop_impl.h"
 
 /* Each connection is in one of these lists of its server. A list has one duration, so it is in the
@@ -24,24 +25,23 @@ enum http_wait {
 };
 
 struct http_server {
-    uv_poll_t poll; /* of the listening socket */
-    int fd;
+    struct listener *listener;
+    int fd; /* that it listens on */
     struct pb_loop *loop;
     http_handler *handler;
     http_admit *admit;
     void (*refusal)(struct buf *out, struct span path, int status, const char *why);
     void *ctx;
     size_t max_body, max_bodies, max_connections;
-    size_t bodies;      /* memory that bodies of its requests take */
-    size_t connections; /* not closed yet */
-    size_t handles;     /* whose memory libuv or the loop still holds, the listener with them */
+    size_t max_refusals; /* connections past these: they are told so, more are just closed */
+    size_t bodies;       /* memory that bodies of its requests take */
+    size_t connections;  /* not closed yet */
+    size_t handles;      /* whose memory libuv or the loop still holds */
     struct list waits[HTTP_WAIT_COUNT];
     struct timer timer; /* for the earliest deadline, or earlier */
-    struct timer again; /* listens again after the process ran out of descriptors */
     char *path;         /* of a Unix socket, to be removed; NULL: TCP */
     int port;
-    bool listening, draining, closing;
-    bool starved; /* of descriptors, and that has been logged */
+    bool draining, closing;
     loop_fn *closed;
     void *closed_ctx;
 };

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -30,56 +31,35 @@ static void release_later(void *ctx)
     server_release(s);
 }
 
-static void on_listener_closed(uv_handle_t *h) { release_later(h->data); }
-
 static void stop_listening(struct http_server *s)
 {
-    if (!s->listening)
+    if (!s->listener)
         return;
-    s->listening = false;
-    timer_stop(&s->again);
-    uv_poll_stop(&s->poll);
-    uv_close((uv_handle_t *)&s->poll, on_listener_closed);
+    listener_free(TAKE(s->listener));
     close(s->fd);
     if (s->path)
         unlink(s->path);
 }
 
-static void on_connection(uv_poll_t *poll, int status, int events);
+static void on_connection(void *ctx, int fd) { conn_open(ctx, fd); }
 
-static void listen_again(void *ctx)
+/* Of the descriptors that this process may have some stay for children, files and connections of
+ * its own. */
+static void limit_connections(struct http_server *s, int wanted)
 {
-    struct http_server *s = ctx;
+    struct rlimit files;
+    size_t left, reserve;
 
-    uv_poll_start(&s->poll, UV_READABLE, on_connection);
-}
-
-/* What is left in the backlog after these comes with the next turn. */
-static void on_connection(uv_poll_t *poll, int status, int events)
-{
-    struct http_server *s = poll->data;
-
-    (void)status;
-    (void)events;
-    loop_mark(s->loop, "HTTP accept");
-    for (int i = 0; i < HTTP_ACCEPTS_PER_TURN && s->listening; i++) {
-        int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-        if (fd >= 0) {
-            s->starved = false;
-            conn_open(s, fd);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            /* It would be reported again at once, for ever. */
-            if (!s->starved)
-                log_warn("no more connections can be accepted for now: %s", uv_err_name(-errno));
-            s->starved = true;
-            uv_poll_stop(poll);
-            timer_start_weak(&s->again, HTTP_ACCEPT_RETRY_MS);
-            return;
-        } else if (errno == EAGAIN) {
-            return;
-        }
-    }
+    s->max_connections = wanted ? (size_t)wanted : HTTP_CONNECTIONS_MAX;
+    s->max_refusals = HTTP_REFUSALS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == RLIM_INFINITY)
+        return;
+    reserve = files.rlim_cur / 2 < HTTP_FILES_RESERVE ? files.rlim_cur / 2 : HTTP_FILES_RESERVE;
+    left = files.rlim_cur - reserve;
+    if (s->max_connections > left)
+        s->max_connections = left;
+    if (s->max_refusals > reserve / 2)
+        s->max_refusals = reserve / 2;
 }
 
 static int parse_address(const char *host, int port, struct sockaddr_storage *out,
@@ -176,13 +156,7 @@ static int start_listening(struct http_server *s, const struct http_server_optio
 
     if (rc < 0)
         return rc;
-    rc = uv_poll_init(loop_uv(s->loop), &s->poll, s->fd);
-    if (rc < 0)
-        return fail_sys(err, -rc, "watch a listening socket");
-    s->poll.data = s;
-    s->handles = 1;
-    s->listening = true;
-    return 0;
+    return listener_new(&s->listener, s->loop, s->fd, on_connection, s, err);
 }
 
 int http_server_new(struct http_server **out, struct pb_loop *l,
@@ -199,10 +173,8 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
     s->ctx = opts->ctx;
     s->max_body = opts->max_body ? opts->max_body : REQUEST_BYTES_MAX;
     s->max_bodies = opts->max_bodies ? opts->max_bodies : HTTP_BODIES_BYTES_MAX;
-    s->max_connections =
-        (size_t)(opts->max_connections ? opts->max_connections : HTTP_CONNECTIONS_MAX);
+    limit_connections(s, opts->max_connections);
     wait_init(s);
-    timer_init(&s->again, l, listen_again, s);
     rc = start_listening(s, opts, err);
     if (rc < 0) {
         if (s->fd >= 0)
@@ -213,7 +185,6 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
         free(s);
         return rc;
     }
-    listen_again(s);
     *out = s;
     return 0;
 }

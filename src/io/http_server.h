@@ -40,7 +40,8 @@ struct http_server_options {
     const char *unix_path; /* instead of host and port: mode 0600 */
     size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
     size_t max_bodies;     /* 0: HTTP_BODIES_BYTES_MAX; of all requests together; larger: 503 */
-    int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close */
+    int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close. Fewer when the
+                            * process may not open as many files and HTTP_FILES_RESERVE more */
     http_handler *handler;
     http_admit *admit; /* NULL: all bodies are taken */
     /* Writes the JSON body of an answer that no handler gives (400, 408, 413, 431, 503 ...); NULL:

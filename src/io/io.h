@@ -6,6 +6,7 @@
 #include "http_client.h"
 #include "http_server.h"
 #include "lines.h"
+#include "listener.h"
 #include "loop.h"
 #include "readable.h"
 #include "sse.h"

@@ -337,6 +337,41 @@ TEST(so_many_may_wait_at_the_door_and_no_more)
     door_close(&d);
 }
 
+/* Who cannot be let in for want of a descriptor is reported again at once, for ever: it is looked
+ * after a while later. */
+TEST(the_door_rests_when_descriptors_run_out)
+{
+    struct rlimit was, few;
+    int fds[256], n = 0;
+    struct door d;
+    struct guest g = { .door = &d };
+
+    door_open(&d);
+    g.fd = dial(d.path);
+    CHECK(g.fd >= 0);
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = 256;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (n < 256 && (fds[n] = dup(g.fd)) >= 0)
+        n++;
+    fakes_settle(&d.hub.fakes);
+    while (n)
+        close(fds[--n]);
+    guest_say(&g, "{\"attach\":{}}\n");
+    CHECK_STR(g.text, "");
+    loop_advance(d.hub.fakes.loop, HTTP_ACCEPT_RETRY_MS - 1);
+    guest_listen(&g);
+    CHECK_STR(g.text, "");
+    loop_advance(d.hub.fakes.loop, 1);
+    for (int i = 0; i < 20; i++)
+        guest_listen(&g);
+    CHECK_STR(g.text, ATTACHED);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0);
+    guest_close(&g);
+    door_close(&d);
+}
+
 /* ---- the file ---- */
 
 TEST(the_socket_is_for_its_owner_alone_and_goes_with_the_daemon)

@@ -524,6 +524,64 @@ TEST(a_flood_past_the_limit_is_bounded)
     rig_close(&rig);
 }
 
+/* Else the last descriptors went to connections, and no server could be started any more. */
+TEST(connections_leave_descriptors_to_others)
+{
+    static const struct {
+        rlim_t files;
+        int wanted;
+        size_t want;
+    } cases[] = {
+        { 100, 0, 50 },
+        { 100, 10, 10 },
+        { 100, 60, 50 },
+        { 2 * HTTP_FILES_RESERVE - 1, 0, HTTP_FILES_RESERVE },
+        { 2 * HTTP_FILES_RESERVE + 10, 0, HTTP_FILES_RESERVE + 10 },
+        { HTTP_CONNECTIONS_MAX + 100, 0, HTTP_CONNECTIONS_MAX + 100 - HTTP_FILES_RESERVE },
+        { HTTP_CONNECTIONS_MAX + HTTP_FILES_RESERVE + 1, 0, HTTP_CONNECTIONS_MAX },
+    };
+    struct rlimit was, files;
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig = { .opts = { .max_connections = cases[i].wanted } };
+
+        files = was;
+        files.rlim_cur = cases[i].files;
+        if (files.rlim_max < files.rlim_cur)
+            continue;
+        CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
+        rig_open(&rig);
+        CHECK_INT(rig.server->max_connections, cases[i].want);
+        rig_close(&rig);
+    }
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+
+/* Also those that are told to come again take descriptors. */
+TEST(refusals_leave_descriptors_to_others)
+{
+    enum { LIMIT = 100, CAP = 50, COUNT = 99 };
+    struct rlimit was, few;
+    struct rig rig = { 0 };
+    static struct peer p[COUNT];
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = LIMIT;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+    rig_open(&rig);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0); /* the clients are ours, too */
+    for (int i = 0; i < COUNT; i++) {
+        peer_open(&p[i], &rig);
+        rig_turns(&rig, 2);
+    }
+    CHECK(http_server_connections(rig.server) <= CAP + CAP / 2);
+    for (int i = 0; i < COUNT; i++)
+        peer_close(&p[i]);
+    rig_close(&rig);
+}
+
 TEST(an_honest_client_is_served_among_many_that_drip)
 {
     enum { COUNT = 500 };
@@ -579,7 +637,7 @@ TEST(the_server_survives_running_out_of_descriptors)
         n++;
     rig_turns(&rig, 10);
     CHECK_INT(http_server_connections(rig.server), 1);
-    CHECK(timer_running(&rig.server->again));
+    CHECK(listener_rests(rig.server->listener));
     peer_forget(&p);
     peer_say(&p, "GET / HTTP/1.1\r\n" H "\r\n");
     peer_hear(&p, "HTTP/1.1 200 OK"); /* others go on meanwhile */
