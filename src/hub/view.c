@@ -112,8 +112,10 @@ static void fold_loss(struct view *v, struct server *s, const struct hub_event *
     const char *message = e->state.to.message; /* NULL: somebody wanted it */
 
     view_drop_tools(v, s);
-    if (!message)
+    if (!message) {
+        view_drop_alerts(v, s->shown.id);
         return;
+    }
     replace(&s->shown.last_error, message);
     if (e->spec && !e->spec->auto_reconnect)
         view_add_alert(v, s->shown.id, ALERT_DISCONNECTED, message, e->at);
@@ -121,7 +123,7 @@ static void fold_loss(struct view *v, struct server *s, const struct hub_event *
 
 static void fold_connected(struct view *v, struct server *s, const struct hub_event *e)
 {
-    (void)v;
+    view_drop_alerts(v, s->shown.id);
     s->shown.tool_count = e->state.to.tools;
 }
 
@@ -129,6 +131,14 @@ static void fold_disabled(struct view *v, struct server *s, const struct hub_eve
 {
     (void)e;
     view_drop_tools(v, s);
+    view_drop_alerts(v, s->shown.id);
+}
+
+/* Nobody wants it to be there. */
+static void fold_idle(struct view *v, struct server *s, const struct hub_event *e)
+{
+    (void)e;
+    view_drop_alerts(v, s->shown.id);
 }
 
 typedef void fold_fn(struct view *v, struct server *s, const struct hub_event *e);
@@ -136,9 +146,8 @@ typedef void fold_fn(struct view *v, struct server *s, const struct hub_event *e
 /* What a state does beside being shown. A lazy server that rests keeps its tools: they can be
  * called. */
 static fold_fn *const folds[LINK_COUNT] = {
-    [LINK_DISABLED] = fold_disabled, [LINK_CONNECTED] = fold_connected,
-    [LINK_DISCONNECTED] = fold_loss, [LINK_ERROR] = fold_failure,
-    [LINK_FAILED] = fold_failure,
+    [LINK_DISABLED] = fold_disabled, [LINK_IDLE] = fold_idle,     [LINK_CONNECTED] = fold_connected,
+    [LINK_DISCONNECTED] = fold_loss, [LINK_ERROR] = fold_failure, [LINK_FAILED] = fold_failure,
 };
 
 static bool on_state(struct view *v, const struct hub_event *e)

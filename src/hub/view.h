@@ -60,7 +60,8 @@ bool view_apply(struct view *v, const struct hub_event *e);
  * event that says "connected". */
 void view_set_tools(struct view *v, const char *server, struct span array);
 /* A failure adds one by itself (S0-100), and so does a loss that nobody will repair. One that says
- * the same as another about the same server takes its place. Past VIEW_ALERTS_MAX the oldest go. */
+ * the same as another about the same server takes its place. They end when the server is connected,
+ * or is not wanted any more. Past VIEW_ALERTS_MAX the oldest go. */
 void view_add_alert(struct view *v, const char *server, enum alert_kind kind, const char *message,
                     int64_t at);
 

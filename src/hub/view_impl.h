@@ -47,6 +47,7 @@ struct server *view_find(const struct view *v, const char *id);
 void view_drop_tools(struct view *v, struct server *s);
 /* Takes out what belongs to a server that is gone. */
 void view_drop_calls(struct view *v, const char *server);
+/* The same when what they are about is over. */
 void view_drop_alerts(struct view *v, const char *server);
 bool view_call_started(struct view *v, const struct hub_event *e);
 bool view_call_progress(struct view *v, const struct hub_event *e);

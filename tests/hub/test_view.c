@@ -368,6 +368,44 @@ TEST(a_loss_that_nobody_repairs_alerts)
     view_free(v);
 }
 
+TEST(an_alert_ends_with_its_cause)
+{
+    static const enum link_state ends[] = { LINK_CONNECTED, LINK_DISCONNECTED, LINK_DISABLED,
+                                            LINK_IDLE };
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct view *v = view_with("a", "b");
+
+        CHECK(to_failed(v, "a", LINK_ERROR, "Connection refused"));
+        CHECK(to_failed(v, "b", LINK_FAILED, "Connection refused"));
+        view_add_alert(v, "a", ALERT_AUTH_REQUIRED, "log in", 1);
+        CHECK(to_state(v, "a", LINK_RECONNECTING));
+        CHECK(to_state(v, "a", LINK_CONNECTING));
+        CHECK_INT(count_alerts(v), 3); /* nothing is better yet */
+        CHECK(to_state(v, "a", ends[i]));
+        CHECK_INT(count_alerts(v), 1); /* the other server's */
+        view_free(v);
+    }
+}
+
+TEST(a_loss_that_nobody_repairs_makes_a_toast)
+{
+    AUTO(spec) struct spec *s = spec_stdio("a", "echo", NULL, NULL);
+    struct hub_event e = { .kind = EVENT_STATE, .server = "a", .spec = s };
+    AUTO_BUF struct buf text = { 0 };
+    struct toast t = { 0 };
+
+    e.state.from.state = LINK_CONNECTED;
+    e.state.to = (struct link_status){ .state = LINK_DISCONNECTED, .message = "exited" };
+    CHECK(!view_toast(&e, "A", &text, &t)); /* it is on its way back */
+    s->auto_reconnect = false;
+    CHECK(view_toast(&e, "A", &text, &t));
+    CHECK_STR(buf_cstr(&text), "A MCP disconnected.");
+    CHECK(t.level == TOAST_ERROR && !t.spinner && !t.dismisses_itself);
+    e.state.to.message = NULL;
+    CHECK(!view_toast(&e, "A", &text, &t)); /* somebody wanted it */
+}
+
 TEST(a_lazy_server_that_rests_keeps_its_tools)
 {
     struct view *v = view_with("a", NULL);
