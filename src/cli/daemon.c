@@ -7,6 +7,7 @@ struct daemon {
     struct pb_loop *loop;
     struct warden *warden;
     struct config *config;
+    struct config *first; /* with whose settings it was started */
     struct hub *hub;
     struct hosts *hosts;
     struct serve *serve;
@@ -47,14 +48,36 @@ static void read_config(void *ctx)
         d->fresh = NULL;
 }
 
+/* What can change at once does; the rest is not passed over in silence. */
+static void apply_settings(struct daemon *d)
+{
+    const struct settings *was = &d->config->settings, *now = &d->fresh->settings;
+    struct hub_options hub = HUB_OPTIONS_INIT;
+
+    cli_hub_options(&hub, now);
+    hub_tune(d->hub, &hub);
+    hosts_set_list_wait(d->hosts, now->list_wait_ms);
+    for (const struct setting *row = settings_table; row->name; row++)
+        if (row->restart && !setting_same(row, was, now))
+            fprintf(stderr, "patchbay: settings.%s %s\n", row->name,
+                    control_wants_restart(row, &d->first->settings, now)
+                        ? "has changed; it takes effect when patchbay is started again"
+                        : "is again what patchbay was started with");
+}
+
 static void apply_config(struct daemon *d)
 {
-    struct hub_changes n = hub_apply(d->hub, d->fresh);
+    struct hub_changes n;
+
+    apply_settings(d);
+    n = hub_apply(d->hub, d->fresh);
 
     for (size_t i = 0; i < d->fresh->n_warnings; i++)
         fprintf(stderr, "patchbay: warning: %s\n", d->fresh->warnings[i]);
-    config_free(d->config);
+    if (d->config != d->first)
+        config_free(d->config);
     d->config = TAKE(d->fresh);
+    d->facts.settings = &d->config->settings;
     if (d->opts->announce && n.added + n.removed + n.restarted + n.updated)
         fprintf(stderr, "patchbay: config: %zu added, %zu removed, %zu restarted, %zu updated\n",
                 n.added, n.removed, n.restarted, n.updated);
@@ -245,6 +268,8 @@ static void set_facts(struct daemon *d)
         .token_from = d->opts->token_from,
         .files = d->files,
         .started_at = loop_wall(d->loop),
+        .started_with = &d->first->settings,
+        .settings = &d->config->settings,
         .reload = start_reload,
         .reload_then = reload_then,
         .stop = on_stop,
@@ -359,7 +384,9 @@ static void announce(const struct daemon *d)
 
 static void done(struct daemon *d)
 {
-    config_free(d->config);
+    if (d->config != d->first)
+        config_free(d->config);
+    config_free(d->first);
     for (const char **f = d->files; f && *f; f++)
         free((char *)*f);
     free(d->files);
@@ -379,6 +406,7 @@ int daemon_run(const struct daemon_options *opts)
     mem_share_heap();
     if (cli_load_config(opts->cli, &d.config, &err) < 0)
         return cli_config_fail(&err);
+    d.first = d.config;
     if (warden_start(&d.warden, &err) < 0) {
         config_free(d.config);
         return cli_fail(&err);

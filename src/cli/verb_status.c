@@ -43,6 +43,12 @@ static void print_status(struct json status)
         printf("MCP      %s/mcp\n", show_member(status, "url", &a));
     JSON_FOREACH(f, json_get(status, "files"))
         printf("config   %.*s\n", SPAN_ARG(json_str(f, &a)));
+    if (json_len(json_get(status, "restart_for"))) {
+        printf("restart  needed for settings");
+        JSON_FOREACH(name, json_get(status, "restart_for"))
+            printf(" %.*s", SPAN_ARG(json_str(name, &a)));
+        putchar('\n');
+    }
     printf("servers ");
     JSON_FOREACH(n, json_get(status, "servers"))
         printf(" %.*s %.*s", SPAN_ARG(json_text(n)), SPAN_ARG(json_key(n)));

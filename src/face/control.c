@@ -389,6 +389,12 @@ const struct control_method control_methods[] = {
 
 static void keep_nothing(void *p) { (void)p; }
 
+bool control_wants_restart(const struct setting *row, const struct settings *started_with,
+                           const struct settings *now)
+{
+    return row->restart && started_with && now && !setting_same(row, started_with, now);
+}
+
 void control_set_facts(struct hosts *s, const struct control_facts *f)
 {
     hosts_keep(s, (void *)(uintptr_t)f, keep_nothing);

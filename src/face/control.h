@@ -15,6 +15,9 @@ struct control_facts {
     const char *token_from;   /* a file, or how else it came; NULL: none is wanted */
     const char *const *files; /* config files; NULL-ended */
     int64_t started_at;
+    /* What the program was started with, and what the files say now; NULL: not known. The first
+     * outlives the set. */
+    const struct settings *started_with, *settings;
     /* Reads the config again and applies it; NULL: not possible. */
     void (*reload)(void *ctx);
     /* The same, and fn when that is done: err NULL when what the files say now is taken over. */
@@ -24,6 +27,9 @@ struct control_facts {
     void (*stop)(void *ctx);
     void *ctx;
 };
+/* Must it be started again for this setting to count? */
+bool control_wants_restart(const struct setting *row, const struct settings *started_with,
+                           const struct settings *now);
 /* Borrowed; kept with the set. All zero until they are set. */
 void control_set_facts(struct hosts *s, const struct control_facts *f);
 const struct control_facts *control_facts_of(const struct hosts *s);

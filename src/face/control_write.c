@@ -403,6 +403,16 @@ static void put_states(struct json_out *o, const struct tally *t)
     json_end(o);
 }
 
+/* Which settings have changed and do not count yet. */
+static void put_restart(struct json_out *o, const struct control_facts *f)
+{
+    json_begin_array(o, "restart_for");
+    for (const struct setting *row = settings_table; row->name; row++)
+        if (control_wants_restart(row, f->started_with, f->settings))
+            json_put_str(o, NULL, row->name);
+    json_end(o);
+}
+
 void control_write_status(struct json_out *o, const struct hosts *s)
 {
     const struct control_facts *f = control_facts_of(s);
@@ -418,6 +428,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     json_put_str_opt(o, "socket", f->socket);
     json_put_str_opt(o, "home", f->home);
     put_files(o, f);
+    put_restart(o, f);
     put_seconds(o, "started_at", f->started_at);
     put_states(o, &t);
     json_put_uint(o, "tools", t.tools);

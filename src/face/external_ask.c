@@ -177,7 +177,7 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
     a->hub = x->hub;
     a->r = x->r;
     a->server = mem_dup(link_name(l));
-    a->limit_ms = link_spec(l)->timeout_ms;
+    a->limit_ms = link_call_ms(l);
     host_caller(x->r, &caller);
     request_client(x->r, &client);
     if (hub_call(x->hub,

@@ -94,6 +94,8 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     return s;
 }
 
+void hosts_set_list_wait(struct hosts *s, uint64_t ms) { s->list_wait_ms = ms; }
+
 struct hub *hosts_hub(const struct hosts *s) { return s->hub; }
 
 struct pb_loop *hosts_loop(const struct hosts *s) { return s->loop; }

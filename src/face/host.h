@@ -30,6 +30,7 @@ struct host;
 
 /* The hub must outlive the set. */
 struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts);
+void hosts_set_list_wait(struct hosts *s, uint64_t ms);
 /* Stops every host's server; frees when they have ended, then runs fn (may be NULL). */
 void hosts_close(struct hosts *s, loop_fn *fn, void *ctx);
 

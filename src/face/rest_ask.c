@@ -153,13 +153,13 @@ static void ask(struct rest_call *c, const struct ask_kind *kind, const char *se
     if (!check_ask(c))
         return;
     a = NEW(struct ask);
-    *a = (struct ask){ .kind = kind,
-                       .hub = c->hub,
-                       .r = c->r,
-                       .limit_ms = limit->given ? (uint64_t)(limit->number * 1000)
-                                                : link_spec(l)->timeout_ms,
-                       .server = mem_dup(server),
-                       .named = mem_dupn(named.p, named.n) };
+    *a =
+        (struct ask){ .kind = kind,
+                      .hub = c->hub,
+                      .r = c->r,
+                      .limit_ms = limit->given ? (uint64_t)(limit->number * 1000) : link_call_ms(l),
+                      .server = mem_dup(server),
+                      .named = mem_dupn(named.p, named.n) };
     if (hub_call(c->hub,
                  &(struct call_spec){ .server = a->server,
                                       .method = kind->method,

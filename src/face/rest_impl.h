@@ -99,7 +99,8 @@ struct rest_job {
     char *path;             /* of config.json */
     char *name;
     char *secrets_dir;
-    const char *const *files; /* of the daemon; they outlive the work */
+    const char *const *files; /* of the daemon; they outlive the work, and so does: */
+    const struct settings *started_with;
     struct buf text;
     struct buf shown;   /* what was seen of the server, when it is to be changed */
     struct buf secrets; /* as they came; wiped */

@@ -57,6 +57,7 @@ struct rest_job *rest_job_reading(struct rest_call *c)
     buf_printf(&secrets, "%s/secrets", f->home);
     j->secrets_dir = buf_take(&secrets);
     j->files = f->files;
+    j->started_with = f->started_with;
     list_append(&c->rest->jobs, &j->in_rest);
     http_on_gone(c->r, on_gone, j);
     return j;

@@ -164,7 +164,7 @@ static const struct rest_param event_params[] = {
 #define NAMED_EXAMPLE "{\"status\":\"ok\",\"name\":\"git\"}"
 #define LOGS_EXAMPLE "{\"entries\":[{\"id\":\"…\",\"server\":\"git\",\"timestamp\":1700000000.5,\"level\":\"info\",\"source\":\"stderr\",\"message\":\"ready\"}]}"
 #define MODE_EXAMPLE "{\"id\":\"read\",\"name\":\"Read only\",\"filter\":{\"pattern\":\"^read_\"}}"
-#define SETTINGS_EXAMPLE "{\"settings\":[{\"name\":\"timeout_s\",\"value\":30,\"kind\":\"seconds\",\"default\":\"30\",\"min\":0.001,\"max\":86400,\"help\":\"…\"}],\"takes_effect\":\"at the next start\"}"
+#define SETTINGS_EXAMPLE "{\"settings\":[{\"name\":\"timeout_s\",\"value\":30,\"kind\":\"seconds\",\"default\":\"30\",\"min\":0.001,\"max\":86400,\"applies\":\"at_once\",\"pending\":false,\"help\":\"…\"}],\"takes_effect\":\"at once\"}"
 #define RESULT_EXAMPLE "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"…\"}]}}"
 
 #define HUB REST_NEEDS_HUB

@@ -1,4 +1,4 @@
-/* rest_settings.c - settings: what they are, and changing them. Most are looked at when the program
+/* rest_settings.c - settings: what they are, and changing them. Some are looked at when the program
  * starts; which is said in every answer. */
 #include "rest_impl.h"
 
@@ -29,7 +29,8 @@ static void put_value(struct json_out *o, const char *key, const struct setting 
     }
 }
 
-static void put_setting(struct json_out *o, const struct setting *row, const struct settings *s)
+static void put_setting(struct json_out *o, const struct setting *row, const struct settings *s,
+                        bool pending)
 {
     static const char *const kinds[] = { "boolean", "count", "seconds", "word", "text" };
 
@@ -48,20 +49,28 @@ static void put_setting(struct json_out *o, const struct setting *row, const str
             json_put_str(o, NULL, *w);
         json_end(o);
     }
+    json_put_str(o, "applies", row->restart ? "restart" : "at_once");
+    json_put_bool(o, "pending", pending);
     json_put_str(o, "help", row->help);
     json_end(o);
 }
 
-static void write_settings(struct buf *out, const struct settings *s)
+static void write_settings(struct buf *out, const struct settings *s,
+                           const struct settings *started_with)
 {
     struct json_out o = json_out(out);
+    bool any = false;
 
     json_begin_object(&o, NULL);
     json_begin_array(&o, "settings");
-    for (const struct setting *row = settings_table; row->name; row++)
-        put_setting(&o, row, s);
+    for (const struct setting *row = settings_table; row->name; row++) {
+        bool pending = control_wants_restart(row, started_with, s);
+
+        put_setting(&o, row, s, pending);
+        any |= pending;
+    }
     json_end(&o);
-    json_put_str(&o, "takes_effect", "at the next start");
+    json_put_str(&o, "takes_effect", any ? "at the next start" : "at once");
     json_end(&o);
 }
 
@@ -88,7 +97,7 @@ static int read_settings(struct rest_job *j, struct pb_error *err)
     if (rc < 0)
         return rc;
     j->text.n = 0;
-    write_settings(&j->text, &config->settings);
+    write_settings(&j->text, &config->settings, j->started_with);
     return 0;
 }
 

@@ -444,9 +444,33 @@ void hub_set_modes(struct hub *h, struct mode_set *modes)
 {
     struct mode_set *old = h->modes;
 
+    if (mode_set_equal(old, modes))
+        return;
     h->modes = mode_set_ref(modes);
     mode_set_unref(old);
     hub_lists_changed(h, "", 1U << LIST_TOOLS);
+}
+
+void hub_tune(struct hub *h, const struct hub_options *o)
+{
+    struct hub_options *to = &h->opts;
+    struct list *pos, *safe;
+    bool asks_otherwise = to->health_ms != o->health_ms;
+
+    to->call_ms = h->link_opts.call_ms = o->call_ms;
+    to->connect_ms = h->link_opts.connect_ms = o->connect_ms;
+    to->refresh_on_change = h->link_opts.refresh_on_change = o->refresh_on_change;
+    to->health_ms = o->health_ms;
+    to->reconnect = o->reconnect;
+    to->restart_max = o->restart_max;
+    to->retry_initial = o->retry_initial;
+    to->max_servers = o->max_servers;
+    LIST_FOREACH(pos, safe, &h->members)
+        link_tune(CONTAINER_OF(pos, struct member, at)->link, &h->link_opts);
+    if (asks_otherwise) {
+        timer_stop(&h->health);
+        hub_health_wake(h);
+    }
 }
 
 /* ---- beginning and end ---- */

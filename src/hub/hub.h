@@ -59,6 +59,9 @@ struct hub_options {
     }
 
 struct hub *hub_new(const struct hub_options *opts);
+/* Takes over what can change while it runs: times, attempts, refresh_on_change and max_servers.
+ * What is under way keeps the limits with which it began. */
+void hub_tune(struct hub *h, const struct hub_options *o);
 /* Pending calls end as CALL_SHUTDOWN; every process is stopped; fn when none is left. Within 10 s.
  */
 void hub_close(struct hub *h, loop_fn *fn, void *ctx);

@@ -109,7 +109,6 @@ static void on_reply(void *ctx, const struct client_reply *reply)
 static struct parked *parked_new(struct member *m, const struct call_spec *spec)
 {
     struct parked *p = NEW(struct parked);
-    uint64_t own = link_spec(m->link)->timeout_ms;
 
     list_init(&p->at);
     p->m = m;
@@ -127,7 +126,7 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     p->spec.question = spec->question ? on_question : NULL;
     p->spec.reply = on_reply;
     p->spec.ctx = p;
-    p->limit_ms = spec->timeout_ms ? spec->timeout_ms : own ? own : m->hub->opts.call_ms;
+    p->limit_ms = spec->timeout_ms ? spec->timeout_ms : link_call_ms(m->link);
     timer_init(&p->timer, m->hub->loop, on_deadline, p);
     timer_start(&p->timer, p->limit_ms);
     return p;

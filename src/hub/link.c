@@ -119,6 +119,13 @@ void link_set_spec(struct link *l, struct spec *spec)
     spec_unref(old);
 }
 
+void link_tune(struct link *l, const struct link_options *o)
+{
+    l->opts.connect_ms = o->connect_ms;
+    l->opts.call_ms = o->call_ms;
+    l->opts.refresh_on_change = o->refresh_on_change;
+}
+
 /* ---- what is known ---- */
 
 const struct spec *link_spec(const struct link *l) { return l->spec; }
@@ -167,6 +174,11 @@ void link_facts(const struct link *l, struct link_facts *out)
         .connect_took_ms = l->connect_took,
         .crashed = l->crashed,
     };
+}
+
+uint64_t link_call_ms(const struct link *l)
+{
+    return l->spec->timeout_ms ? l->spec->timeout_ms : l->opts.call_ms;
 }
 
 enum era link_era(const struct link *l) { return l->era; }

@@ -79,6 +79,8 @@ void link_give_up(struct link *l); /* error, disconnected -> failed */
 void link_set_enabled(struct link *l, bool on);
 /* Takes over a spec that needs no new connection (spec_same_link()); keeps its own reference. */
 void link_set_spec(struct link *l, struct spec *spec);
+/* Takes over connect_ms, call_ms and refresh_on_change, for what begins from now on. */
+void link_tune(struct link *l, const struct link_options *o);
 bool link_settled(const struct link *l);
 
 /* A question of the server while it works on a call. */
@@ -168,6 +170,8 @@ struct link_facts {
     bool crashed; /* the last loss was the end of a child that had been connected */
 };
 void link_facts(const struct link *l, struct link_facts *out);
+/* How long a call may take that says nothing itself: what the spec says, else call_ms. */
+uint64_t link_call_ms(const struct link *l);
 enum era link_era(const struct link *l);                     /* the last known */
 bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
 

@@ -136,9 +136,7 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
         memcpy(c->uuid, spec->uuid, UUID_CHARS);
     c->spec.uuid = c->uuid;
     c->id = ++l->last_call;
-    c->limit_ms = spec->timeout_ms      ? spec->timeout_ms
-                  : l->spec->timeout_ms ? l->spec->timeout_ms
-                                        : l->opts.call_ms;
+    c->limit_ms = spec->timeout_ms ? spec->timeout_ms : link_call_ms(l);
     c->began = loop_now_exact(l->loop);
     c->started = (uint64_t)c->began;
     list_init(&c->in_waiting);

@@ -44,6 +44,23 @@ void mode_set_unref(struct mode_set *s)
     free(s);
 }
 
+static bool same_mode(const struct mode *a, const struct mode *b)
+{
+    return strcmp(a->id, b->id) == 0 && strcmp(a->name, b->name) == 0 &&
+           span_eq(span_of(a->icon), span_of(b->icon)) &&
+           memcmp(filter_digest(a->filter), filter_digest(b->filter), SHA256_BYTES) == 0;
+}
+
+bool mode_set_equal(const struct mode_set *a, const struct mode_set *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!same_mode(&a->modes[i], &b->modes[i]))
+            return false;
+    return true;
+}
+
 static struct mode *find(const struct mode_set *s, struct span id)
 {
     for (size_t i = 0; i < s->n; i++)

@@ -22,6 +22,8 @@ void mode_set_unref(struct mode_set *s);
  * lets everything through. -PB_E_INVALID, -PB_E_LIMIT past MODES_MAX. */
 MUST_CHECK int mode_set_add(struct mode_set *s, struct span id, struct json v,
                             struct pb_error *err);
+/* The same modes in the same order, with the same names and filters? */
+bool mode_set_equal(const struct mode_set *a, const struct mode_set *b);
 /* NULL: none. Borrowed until the next mode_set_add(). */
 const struct mode *mode_find(const struct mode_set *s, struct span id);
 /* {"id","name","icon","filter"} */

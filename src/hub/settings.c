@@ -5,43 +5,47 @@ enum { DAY_S = 86400 };
 
 static const char *const refresh_words[] = { "on_change", "on_connect", NULL };
 
+#define AT_ONCE    false
+#define AT_RESTART true
 #define AT(member) offsetof(struct settings, member)
 /* clang-format off */
 const struct setting settings_table[] = {
-    { "connect_s", SETTING_SECONDS, AT(connect_ms), 0.1, 3600, NULL, "30",
+    { "connect_s", SETTING_SECONDS, AT(connect_ms), 0.1, 3600, NULL, "30", AT_ONCE,
       "how long a server may take to start, shake hands and list what it has" },
-    { "expose", SETTING_TEXT, AT(expose), 0, 0, NULL, "\"catalog,builtin\"",
+    { "expose", SETTING_TEXT, AT(expose), 0, 0, NULL, "\"catalog,builtin\"", AT_RESTART,
       "what MCP clients see: catalog, external, builtin, breakpoint" },
-    { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30",
+    { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30", AT_ONCE,
       "how often connected servers are asked whether they are alive; 0: never" },
-    { "list_wait_s", SETTING_SECONDS, AT(list_wait_ms), 0, 600, NULL, "10",
+    { "list_wait_s", SETTING_SECONDS, AT(list_wait_ms), 0, 600, NULL, "10", AT_ONCE,
       "how long a client that asks at once waits for servers that are still starting" },
-    { "max_request_bytes", SETTING_COUNT, AT(max_request_bytes), 1024, REQUEST_BYTES_MAX, NULL, "10485760",
+    { "max_request_bytes", SETTING_COUNT, AT(max_request_bytes), 1024, REQUEST_BYTES_MAX, NULL, "10485760", AT_RESTART,
       "the largest message a client may send" },
-    { "max_servers", SETTING_COUNT, AT(max_servers), 0, HUB_SERVERS_MAX, NULL, "0",
+    { "max_servers", SETTING_COUNT, AT(max_servers), 0, HUB_SERVERS_MAX, NULL, "0", AT_ONCE,
       "how many servers there may be; 0: no limit but the program's own" },
-    { "reconnect_base_s", SETTING_SECONDS, AT(reconnect_base_ms), 0.001, 3600, NULL, "1",
+    { "reconnect_base_s", SETTING_SECONDS, AT(reconnect_base_ms), 0.001, 3600, NULL, "1", AT_ONCE,
       "the wait before the first attempt to reconnect; it doubles with each" },
-    { "reconnect_jitter", SETTING_BOOL, AT(reconnect_jitter), 0, 0, NULL, "false",
+    { "reconnect_jitter", SETTING_BOOL, AT(reconnect_jitter), 0, 0, NULL, "false", AT_ONCE,
       "shorten these waits at random, so that many hubs do not come back at once" },
-    { "reconnect_max", SETTING_COUNT, AT(reconnect_max), 0, 1000000, NULL, "5",
+    { "reconnect_max", SETTING_COUNT, AT(reconnect_max), 0, 1000000, NULL, "5", AT_ONCE,
       "attempts to reconnect a lost server before it counts as failed" },
-    { "restart_max", SETTING_COUNT, AT(restart_max), 0, 1000000, NULL, "3",
+    { "restart_max", SETTING_COUNT, AT(restart_max), 0, 1000000, NULL, "3", AT_ONCE,
       "restarts of a server whose process ends by itself before it counts as failed" },
-    { "retry_initial", SETTING_BOOL, AT(retry_initial), 0, 0, NULL, "false",
+    { "retry_initial", SETTING_BOOL, AT(retry_initial), 0, 0, NULL, "false", AT_ONCE,
       "also try again when a server fails to start for the first time" },
-    { "server_name", SETTING_TEXT, AT(server_name), 0, 0, NULL, "\"Patchbay\"",
+    { "server_name", SETTING_TEXT, AT(server_name), 0, 0, NULL, "\"Patchbay\"", AT_RESTART,
       "what we call ourselves to clients" },
-    { "server_version", SETTING_TEXT, AT(server_version), 0, 0, NULL, "the program's",
+    { "server_version", SETTING_TEXT, AT(server_version), 0, 0, NULL, "the program's", AT_RESTART,
       "and which version of it" },
-    { "timeout_s", SETTING_SECONDS, AT(call_ms), 0.001, DAY_S, NULL, "30",
+    { "timeout_s", SETTING_SECONDS, AT(call_ms), 0.001, DAY_S, NULL, "30", AT_ONCE,
       "how long a tool call may take when its server says nothing about it" },
-    { "tool_refresh", SETTING_WORD, AT(tool_refresh), 0, 0, refresh_words, "\"on_change\"",
+    { "tool_refresh", SETTING_WORD, AT(tool_refresh), 0, 0, refresh_words, "\"on_change\"", AT_ONCE,
       "on_change: list a server's tools again when it says they changed; on_connect: only then" },
     { 0 },
 };
 /* clang-format on */
 #undef AT
+#undef AT_ONCE
+#undef AT_RESTART
 
 void settings_init(struct settings *s)
 {
@@ -138,4 +142,23 @@ int settings_set(struct settings *s, struct span name, struct json v, struct pb_
         return set_text(s, v, at, err);
     }
     return 0;
+}
+
+static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+bool setting_same(const struct setting *row, const struct settings *a, const struct settings *b)
+{
+    const void *in_a = (const char *)a + row->offset, *in_b = (const char *)b + row->offset;
+
+    switch (row->kind) {
+    case SETTING_BOOL:
+        return *(const bool *)in_a == *(const bool *)in_b;
+    case SETTING_COUNT:
+    case SETTING_SECONDS:
+        return *(const uint64_t *)in_a == *(const uint64_t *)in_b;
+    case SETTING_WORD:
+    case SETTING_TEXT:
+        return same_text(*(const char *const *)in_a, *(const char *const *)in_b);
+    }
+    return true;
 }

@@ -36,7 +36,9 @@ struct setting {
     double min, max;          /* counts and seconds */
     const char *const *words; /* SETTING_WORD */
     const char *fallback;     /* as it is written in the file */
+    bool restart;             /* looked at when the program starts; else a change counts at once */
     const char *help;
 };
 /* Sorted by name, ended by name NULL. */
 extern const struct setting settings_table[];
+bool setting_same(const struct setting *row, const struct settings *a, const struct settings *b);

@@ -38,7 +38,7 @@ struct spec {
     const char *url;            /* http, sse */
     const char *const *headers; /* "Name: value", NULL-ended, never NULL */
 
-    uint64_t timeout_ms; /* of tool calls; SPEC_TIMEOUT_MS unless said */
+    uint64_t timeout_ms; /* of tool calls; 0: not said, link_call_ms() knows */
     bool auto_reconnect; /* true unless said */
     enum spec_start start;
     uint64_t idle_ms; /* a lazy server unused for this long is stopped; 0: never */

@@ -153,7 +153,7 @@ static void put_reach(struct json_out *o, const struct spec *s, bool masked)
 /* Which start is not written is up to the shape: the default differs. */
 static void put_treatment(struct json_out *o, const struct spec *s, enum spec_start start)
 {
-    if (s->timeout_ms != SPEC_TIMEOUT_MS)
+    if (s->timeout_ms)
         put_seconds(o, "timeout_s", s->timeout_ms);
     if (!s->auto_reconnect)
         json_put_bool(o, "auto_reconnect", false);

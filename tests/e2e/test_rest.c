@@ -31,6 +31,7 @@ TEST(a_server_connected_at_run_time_is_not_kept)
     rig_config("\"ex\":" EXAMPLE);
     before = mem_dup(file_text("config.json"));
     start(NULL);
+    BECOMES("ex", "connected");
     CHECK_INT(http("POST", "/api/mcp-clients/connect",
                    "{\"name\":\"late\",\"command\":\"$BUILD/patchbay-example-server\",\"args\":[],"
                    "\"transport\":\"stdio\"}"),
@@ -234,6 +235,68 @@ TEST(modes_and_settings_are_kept_in_config_json)
     CHECK_INT(http("PATCH", "/api/settings", "{\"nosuch\":null}"), 400);
     CHECK_INT(http("PATCH", "/api/settings", ""), 400);
     CHECK_HAS(file_text("config.json"), "\"settings\":{\"timeout_s\":12.5}");
+    rig_end();
+}
+
+#define STUCK         "{\"command\":\"$BUILD/tests/e2e/mob_server\",\"args\":[\"stuck\",\"mob\"]"
+#define STUCK_SERVERS "\"mcpServers\":{\"a\":" STUCK "},\"b\":" STUCK ",\"timeout_s\":0.1}}}"
+
+/* Of a tool that never answers. */
+static const char *limit_of(const char *tool)
+{
+    CHECK_INT(RUN("call", tool), 4);
+    return err;
+}
+
+TEST(settings_that_can_change_at_once_do)
+{
+    rig_begin();
+    write_filled("config.json", "{\"settings\":{\"timeout_s\":0.2},", STUCK_SERVERS, "");
+    start(NULL);
+    BECOMES("a", "connected");
+    BECOMES("b", "connected");
+    CHECK_HAS(limit_of("a.who"), "timed out after 0.2s");
+    CHECK_HAS(limit_of("b.who"), "timed out after 0.1s"); /* it has its own */
+
+    CHECK_INT(http("PATCH", "/api/settings", "{\"timeout_s\":0.3}"), 200);
+    CHECK_STR(member("takes_effect"), "at once");
+    CHECK_STR(member_of("settings", "timeout_s", "applies"), "at_once");
+    CHECK_HAS(limit_of("a.who"), "timed out after 0.3s");
+    CHECK_HAS(limit_of("b.who"), "timed out after 0.1s");
+    CHECK_STR(state_of("a"), "connected");
+    CHECK_INT(http("POST", "/api/mcp-tools/call", "{\"tool\":\"a/who\",\"arguments\":{}}"), 504);
+    CHECK_HAS(out, "timeout after 300ms");
+    CHECK_INT(RUN("status", "--json"), 0);
+    CHECK_STR(member("restart_for"), "[]");
+    rig_end();
+}
+
+TEST(settings_that_need_a_restart_say_so)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    CHECK_INT(http("PATCH", "/api/settings", "{\"server_name\":\"Other\",\"health_s\":9}"), 200);
+    CHECK_STR(member("takes_effect"), "at the next start");
+    CHECK_STR(member_of("settings", "server_name", "applies"), "restart");
+    CHECK_STR(member_of("settings", "server_name", "pending"), "true");
+    CHECK_STR(member_of("settings", "health_s", "pending"), "false");
+    CHECK_HAS(file_text("daemon.err"),
+              "patchbay: settings.server_name has changed; it takes effect "
+              "when patchbay is started again\n");
+    CHECK(!strstr(file_text("daemon.err"), "settings.health_s"));
+    CHECK_INT(http("GET", "/api/status", ""), 200);
+    CHECK_STR(member("restart_for"), "[\"server_name\"]");
+    CHECK_INT(RUN("status"), 0);
+    CHECK_HAS(out, "restart  needed for settings server_name\n");
+
+    /* Put back, it is as it was started. */
+    CHECK_INT(http("PATCH", "/api/settings", "{\"server_name\":null}"), 200);
+    CHECK_STR(member("takes_effect"), "at once");
+    CHECK_STR(member_of("settings", "server_name", "pending"), "false");
+    CHECK_HAS(file_text("daemon.err"), "settings.server_name is again what patchbay was started");
+    CHECK_INT(http("GET", "/api/status", ""), 200);
+    CHECK_STR(member("restart_for"), "[]");
     rig_end();
 }
 

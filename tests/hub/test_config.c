@@ -52,7 +52,7 @@ TEST(optional_members_have_defaults)
     const struct spec *s = kit_spec(c, "a");
 
     CHECK(!s->env[0] && !s->args[0] && !s->cwd && !s->headers[0]);
-    CHECK_INT(s->timeout_ms, 30000);
+    CHECK_INT(s->timeout_ms, 0); /* the settings say it */
     CHECK(s->auto_reconnect && s->enabled);
     CHECK_INT(s->idle_ms, 1800000);
     CHECK_INT(s->instance, SPEC_SHARED);
@@ -291,7 +291,7 @@ TEST(an_inline_command_is_stdio_split_at_white_space_with_the_same_defaults)
     CHECK_STR(s->args[2], "${HOME}");
     CHECK_STR(s->args[3], "/tmp");
     CHECK(!s->args[4] && !s->env[0] && !s->cwd);
-    CHECK_INT(s->timeout_ms, 30000);
+    CHECK_INT(s->timeout_ms, 0); /* the settings say it */
     CHECK(s->auto_reconnect);
     CHECK(!s->file);
 }
@@ -310,7 +310,7 @@ TEST(an_inline_url_is_sse)
         CHECK_STR(s->name, "db");
         CHECK_INT(s->transport, SPEC_SSE);
         CHECK_STR(s->url, urls[i]);
-        CHECK_INT(s->timeout_ms, 30000);
+        CHECK_INT(s->timeout_ms, 0); /* the settings say it */
         CHECK(s->auto_reconnect && !s->env[0] && !s->args[0] && !s->cwd);
     }
 }

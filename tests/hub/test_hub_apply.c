@@ -1,4 +1,5 @@
 /* A config that changed: exactly what changed is started, stopped and restarted. */
+#include "config_kit.h"
 #include "hub_rig.h"
 
 static void put(struct config *c, const char *name, struct rig_spec want)
@@ -187,6 +188,37 @@ TEST(the_modes_are_those_of_the_config)
     apply(&r, c);
     CHECK(mode_find(hub_modes(r.hub), SPAN("read")) != NULL);
     CHECK_STR(r.changes, "tools@ ");
+    hub_rig_done(&r);
+}
+
+TEST(a_config_that_says_the_same_in_other_bytes_changes_nothing)
+{
+    static const char *const texts[] = {
+        "{\"mcpServers\":{\"a\":{\"command\":\"x\"}},\"modes\":{\"m\":{\"filter\":{\"tools\":[\"t\"]}}}}",
+        "{ \"modes\" : {\"m\":{ \"filter\": {\"tools\" :[ \"t\" ]}}},\n \"mcpServers\":{\"a\":\t"
+        "{\"command\":\"x\"}} }\n",
+        "{\"mcpServers\":{\"a\":{\"command\":\"x\"}},\"modes\":{\"m\":{\"filter\":{\"tools\":[\"u\"]}}}}",
+        "{\"mcpServers\":{\"a\":{\"command\":\"x\"}},\"modes\":{\"m\":{\"name\":\"M\",\"filter\":{"
+        "\"tools\":[\"u\"]}}}}",
+        "{\"mcpServers\":{\"a\":{\"command\":\"x\"}}}",
+    };
+    static const char *const changes[] = { NULL, "", "tools@ ", "tools@ ", "tools@ " };
+    struct hub_rig r;
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    r.fakes.fallback = hub_rig_server(&r, "any");
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct config *c = kit_parse(texts[i], NULL);
+
+        r.changes[0] = '\0';
+        fakes_forget_events(&r.fakes);
+        apply(&r, c);
+        fakes_settle(&r.fakes);
+        if (changes[i])
+            CHECK_STR(r.changes, changes[i]);
+        CHECK(!changes[i] || !r.fakes.n_events);
+    }
     hub_rig_done(&r);
 }
 

@@ -201,7 +201,7 @@ story('settings are changed, checked, and put back', {}, async (page, h) => {
   await health.fill('12.5');
   await page.getByLabel('Reconnect jitter').check();
   await save(page).click();
-  await page.getByText('It takes effect at the next start.', { exact: false }).last().waitFor();
+  await page.getByText('It takes effect at once.', { exact: false }).last().waitFor();
   await until(() => saved(h).settings, 'it is saved');
   assert.deepEqual(saved(h).settings, { health_s: 12.5, reconnect_jitter: true });
   await page.getByRole('button', { name: 'Reset Health to its default' }).click();

@@ -227,6 +227,9 @@ export interface Setting {
   min?: number;
   max?: number;
   words?: string[];
+  applies: "at_once" | "restart";
+  /** Saved, and waiting for the next start. */
+  pending: boolean;
   help: string;
 }
 

@@ -58,7 +58,7 @@ function Table() {
   if (!read) return <div class="card settings-card settings-wait">{why ? <Trouble why={why} /> : <Spinner label="loading" />}</div>;
   return (
     <section class="card settings-card" aria-label="Settings of the daemon">
-      <p class="faint">What you change here is saved in config.json and takes effect {oneLine(read.takes_effect)}.</p>
+      <p class="faint">What you change here is saved in config.json and takes effect at once, unless it says otherwise.</p>
       {all.map((s) => (
         <Row setting={s} edits={edits} onEdit={(v) => edit(s.name, v)} />
       ))}
@@ -100,7 +100,8 @@ function Row({ setting: s, edits, onEdit }: RowProps) {
         <div class="note">
           {problem || (
             <>
-              Default: {oneLine(defaultText(s))}{" "}
+              Default: {oneLine(defaultText(s))}
+              {s.applies === "restart" && (s.pending ? "; waits for the next start" : "; at the next start")}{" "}
               {changed && (
                 <Button kind="link" small label={`Reset ${titleOf(s)} to its default`} onClick={() => onEdit(null)}>
                   Reset

@@ -4,7 +4,7 @@ import type { Setting } from "../types";
 import { allRight, defaultOf, defaultText, isChanged, patchOf, problemOf, textOf, titleOf, valueOf } from "./settings_state";
 import type { Edits } from "./settings_state";
 
-const make = (more: Partial<Setting> & Pick<Setting, "name" | "kind" | "value" | "default">): Setting => ({ help: "", ...more });
+const make = (more: Partial<Setting> & Pick<Setting, "name" | "kind" | "value" | "default">): Setting => ({ applies: "at_once", pending: false, help: "", ...more });
 const health = make({ name: "health_s", kind: "seconds", value: 30, default: "30", min: 0, max: 86400 });
 const most = make({ name: "max_servers", kind: "count", value: 5, default: "0", min: 0, max: 1000 });
 const jitter = make({ name: "reconnect_jitter", kind: "boolean", value: false, default: "false" });
