@@ -126,20 +126,31 @@ static bool read_message(struct message_read *out, struct span params)
     return true;
 }
 
-/* The one call under way that wants messages; NULL when there is none or more than one. */
-static struct link_call *only_listener(const struct channel *ch)
+static bool same_caller(const struct link_call *a, const struct link_call *b)
+{
+    return *a->spec.caller && strcmp(a->spec.caller, b->spec.caller) == 0;
+}
+
+/* Whose a message is that came outside a call. It may be about any call that the server works on,
+ * and hold what its caller sent: it goes to a call only if all of them are of one caller, and then
+ * to the one that wants the most, once. In doubt it is for none of them; legacy sessions, whose log
+ * is the server's and not a call's, get it from the owner. */
+static struct link_call *listener(const struct channel *ch)
 {
     const struct link *l = ch->l;
-    struct link_call *found = NULL;
+    struct link_call *found = NULL, *last = NULL;
 
     for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
         struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
 
-        if (c->ch != ch || !c->sent || !c->spec.wants_log || !c->spec.log)
+        if (c->ch != ch || !c->sent)
             continue;
-        if (found)
+        if (last && !same_caller(last, c))
             return NULL;
-        found = c;
+        last = c;
+        if (c->spec.wants_log && c->spec.log &&
+            (!found || c->spec.log_level < found->spec.log_level))
+            found = c;
     }
     return found;
 }
@@ -158,7 +169,7 @@ void log_message(struct channel *ch, struct span params)
     if (!read_message(&m, params))
         return;
     keep_message(l, &m);
-    c = only_listener(ch);
+    c = listener(ch);
     /* The level of a legacy server is one for all: what this caller did not want is left out. */
     if (c && m.level >= c->spec.log_level)
         c->spec.log(c->spec.ctx, params);

@@ -140,6 +140,41 @@ TEST(messages_of_a_server_go_to_the_one_call_that_wants_them_else_to_the_owner)
     kit_done(&k);
 }
 
+static uint64_t call_by(struct link_kit *k, struct fake_reply *a, const char *caller,
+                                  bool wants_log, enum pb_log_level level)
+{
+    return kit_call_with(
+        k, a, "slow",
+        &(struct call_spec){
+            .caller = caller, .wants_log = wants_log, .log_level = level, .log = fake_on_log });
+}
+
+TEST(messages_outside_a_call_are_for_a_caller_that_has_the_server_for_itself)
+{
+    struct link_kit k;
+    struct fake_reply errors, all, quiet, other;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_LEGACY;
+    fake_tool(k.f, "slow", FAKE_HANG);
+    kit_start(&k);
+    call_by(&k, &errors, "x", true, PB_LOG_ERROR);
+    call_by(&k, &all, "x", true, PB_LOG_INFO);
+    call_by(&k, &quiet, "x", false, PB_LOG_DEBUG);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 3);
+    pb_server_log(k.f->server, PB_LOG_INFO, NULL, "\"once\"");
+    FAKES_UNTIL(&k.fakes, all.logged == 1);
+    CHECK_INT(errors.logged + quiet.logged + k.n_messages, 0);
+
+    /* It may be about what another asked for, even if that one listens to nothing. */
+    call_by(&k, &other, "y", false, PB_LOG_DEBUG);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 4);
+    pb_server_log(k.f->server, PB_LOG_ERROR, NULL, "\"whose?\"");
+    FAKES_UNTIL(&k.fakes, k.n_messages == 1);
+    CHECK_INT(errors.logged + all.logged + quiet.logged + other.logged, 1);
+    kit_done(&k);
+}
+
 /* The peer answers logging/setLevel by itself: what it lets through shows which level is set. */
 static bool hears(struct link_kit *k, enum pb_log_level level)
 {
