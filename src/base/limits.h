@@ -202,6 +202,7 @@ enum {
     RELAY_PARKED_CALLER_MAX = 64, /* of one client: it must not take the places of all others */
     RELAY_ELICITS_MAX = 1024,     /* URLs given to clients whose servers have not said "done" yet */
     RELAY_ELICIT_ID_MAX = 256,    /* bytes of the id of one */
+    RELAY_TASK_ID_MAX = 1024,     /* bytes of a server's own id of a task */
     RELAY_ROUNDS_MAX = 8,         /* input_required answers to one call of a legacy client */
     HOST_ROOTS_MS = 5000,         /* for a client to say what its roots are, when nobody calls */
     HOST_HELLO_MAX = 32768,       /* instructions of all servers together */

@@ -28,10 +28,11 @@ static void put_reach(const struct host *h, struct json_out *o)
 
 /* All of it, whatever the servers can do right now: a legacy client is told once, and a server that
  * comes later must not be without its prompts because of that. Of what nobody offers the lists are
- * empty and completions find nothing. */
+ * empty and completions find nothing. Tasks are announced if somebody has them: a modern client
+ * says with each call that it can follow one, and may do so unannounced. */
 void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env)
 {
-    const struct host *h = ctx;
+    struct host *h = ctx;
 
     if (h->set->hub)
         put_reach(h, o);
@@ -41,6 +42,11 @@ void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env
     if (strcmp(env->revision->date, "2025-03-26") >= 0) /* unknown before */
         put_empty(o, "completions");
     put_empty(o, "logging");
+    if (env->era == ERA_MODERN && host_has_tasks(h)) {
+        json_begin_object(o, "extensions");
+        put_empty(o, EXT_TASKS);
+        json_end(o);
+    }
 }
 
 /* ---- instructions ------------------------------------------------------------------------- */

@@ -59,6 +59,11 @@ void host_retitle(struct host *h);
 /* host_lists.c */
 void host_list(struct host *h, struct request *r, enum list_kind kind);
 
+/* host_tasks.c: tasks/get, tasks/update and tasks/cancel. */
+void host_task(struct host *h, struct request *r, const struct scope *scope);
+/* Can any server that it shows answer with a task? */
+bool host_has_tasks(struct host *h);
+
 /* host_wait.c. True: r is handled again when this server (NULL: every one that the host shows) is
  * there, or has failed to come, or the time for it is over. */
 bool host_wait(struct host *h, struct request *r, const char *server);

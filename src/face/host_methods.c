@@ -341,15 +341,19 @@ static void prompts_list(struct host *h, struct request *r, const struct scope *
 static const struct host_method {
     const char *name;
     void (*run)(struct host *h, struct request *r, const struct scope *scope);
+    bool modern; /* only in this era, as we have it */
 } methods[] = {
-    { "completion/complete",      complete },
-    { "prompts/get",              prompts_get },
-    { "prompts/list",             prompts_list },
-    { "resources/list",           resources_list },
-    { "resources/read",           resources_read },
-    { "resources/templates/list", templates_list },
-    { "tools/call",               tools_call },
-    { "tools/list",               tools_list },
+    { "completion/complete",      complete,       false },
+    { "prompts/get",              prompts_get,    false },
+    { "prompts/list",             prompts_list,   false },
+    { "resources/list",           resources_list, false },
+    { "resources/read",           resources_read, false },
+    { "resources/templates/list", templates_list, false },
+    { "tasks/cancel",             host_task,      true },
+    { "tasks/get",                host_task,      true },
+    { "tasks/update",             host_task,      true },
+    { "tools/call",               tools_call,     false },
+    { "tools/list",               tools_list,     false },
 };
 /* clang-format on */
 
@@ -369,7 +373,7 @@ bool host_handle(void *ctx, struct request *r)
     if (h->control)
         r->env.label = SPAN("command line");
     m = bsearch(&r->method, methods, ARRAY_LEN(methods), sizeof methods[0], by_name);
-    if (!m)
+    if (!m || (m->modern && r->env.era != ERA_MODERN))
         return false;
     scope = host_view(h, r);
     if (scope)

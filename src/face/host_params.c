@@ -16,8 +16,8 @@ static bool is_protocol_meta(struct json member)
 }
 
 /* The state of rounds is the relay's; answers that nobody asked for yet are the server's to take or
- * leave. `task` would make the answer a handle that nobody could redeem: we do not
- * announce tasks, and who does not must answer such a request as if it had not asked for one. */
+ * leave. `task` asks a legacy server for a handle that nobody could redeem: we do not announce the
+ * tasks of that era, and who does not must answer such a request as if it had not asked for one. */
 static bool is_ours(struct json member)
 {
     static const char *const keys[] = { "_meta", "requestState", "task" };

@@ -185,7 +185,10 @@ static enum result_kind kind_of(const struct relay *c, struct span result)
     enum result_kind kind =
         legacy && !c->maybe_modern ? RESULT_COMPLETE : relay_result_kind(result);
 
-    return kind == RESULT_INPUT && !c->maybe_modern ? RESULT_UNKNOWN : kind;
+    if (kind == RESULT_TASK)
+        return relay_may_be_task(c) ? kind : RESULT_UNKNOWN;
+    return kind == RESULT_INPUT && (!c->maybe_modern || relay_is_about_task(c)) ? RESULT_UNKNOWN
+                                                                                : kind;
 }
 
 void relay_deliver(struct relay *c, const struct client_reply *reply)
@@ -203,6 +206,8 @@ void relay_deliver(struct relay *c, const struct client_reply *reply)
         fail(&err, PB_E_INVALID, "Server '%s' answered with a kind of result that it may not",
              c->server);
         relay_reply_fault(c, &err);
+    } else if (kind == RESULT_TASK || strcmp(c->method, "tasks/get") == 0) {
+        relay_pass_task(c, reply->result);
     } else {
         relay_reply_result(c, reply->result);
     }
@@ -262,9 +267,11 @@ static struct relay_words words_of(struct relays *s, const struct request *r, un
     buf_cstr(&w.caller);
     request_client(r, &w.client);
     buf_cstr(&w.client);
-    if (w.caps.n && w.can == can && span_eq(buf_span(&w.caps_of), r->env.client_caps))
+    if (w.caps.n && w.can == can && w.tasks == r->env.has_tasks &&
+        span_eq(buf_span(&w.caps_of), r->env.client_caps))
         return w;
     w.can = can;
+    w.tasks = r->env.has_tasks;
     w.caps.n = w.caps_of.n = 0;
     buf_add_span(&w.caps_of, r->env.client_caps);
     asks_caps(&w.caps, &r->env);
@@ -340,6 +347,7 @@ struct relays *relays_new(struct hub *hub)
     list_init(&s->relays);
     list_init(&s->elicits);
     id_random(s->key, sizeof s->key);
+    id_random(s->task_key, sizeof s->task_key);
     return s;
 }
 

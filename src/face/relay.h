@@ -10,12 +10,13 @@
  * state, and its retry goes on with that call, once.
  *
  * modern client, modern server: passed on; requestState is wrapped together with where it belongs.
+ * So are tasks: the server is told that the client can follow them, and the id of one is wrapped.
  *
- * Arguments and results pass as the bytes they were; only ids, progress tokens, requestState and
- * URIs are ours. A client that goes away cancels what it asked for; a parked call that nobody comes
- * back for is cancelled after MCP_ASK_MS. What fails here rather than at the server is a result
- * with isError for tools/call, {"error":code,"message":text} as its text, and an error for all
- * other methods. */
+ * Arguments and results pass as the bytes they were; only ids (of requests and of tasks), progress
+ * tokens, requestState and URIs are ours. A client that goes away cancels what it asked for; a
+ * parked call that nobody comes back for is cancelled after MCP_ASK_MS. What fails here rather than
+ * at the server is a result with isError for tools/call, {"error":code,"message":text} as its text,
+ * and an error for all other methods. */
 #pragma once
 #include "hub/hub.h"
 
@@ -39,6 +40,11 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
 /* True: r brings back a requestState (and answers): it has been taken, or refused when the state is
  * not ours, late, another client's or another request's. False: it has none. */
 bool relay_resume(struct relays *s, struct request *r, const struct scope *scope);
+/* The task that a client means by an id. False: none that it was given, or one of a server that is
+ * gone or that this scope does not show. The spans lie in the arena. */
+struct task_name;
+bool relay_find_task(const struct relays *s, const struct request *r, const struct scope *scope,
+                     struct span id, struct task_name *out, struct arena *arena);
 /* This client is gone for good: calls that are parked for it are cancelled, and it is asked nothing
  * more, unless it is stateless
  * (the peer of such clients is all of them). */

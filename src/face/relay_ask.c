@@ -32,13 +32,13 @@ unsigned asks_possible(const struct envelope *env)
     return bits;
 }
 
-/* Tasks are left out, so that servers answer at once: the handle of a task would have to be
- * followed across servers, sessions and restarts, and a call that is relayed can be long anyway. */
-static void put_extensions(struct json_out *o, struct json extensions, struct arena *arena)
+/* What a legacy client says of tasks is not what a modern server would understand by it. */
+static void put_extensions(struct json_out *o, struct json extensions, bool tasks,
+                           struct arena *arena)
 {
     json_begin_object(o, "extensions");
     JSON_FOREACH(member, extensions)
-        if (!json_key_is(member, EXT_TASKS))
+        if (tasks || !json_key_is(member, EXT_TASKS))
             json_put_raw_key(o, json_key_str(member, arena), json_text(member));
     json_end(o);
 }
@@ -59,7 +59,7 @@ void asks_caps(struct buf *out, const struct envelope *env)
                 (json_key_is(member, "roots") && !env->can_list_roots);
 
             if (json_key_is(member, "extensions") && json_is(member, JSON_OBJECT))
-                put_extensions(&o, member, &arena);
+                put_extensions(&o, member, env->has_tasks, &arena);
             else if (!leave_out)
                 json_put_raw_key(&o, json_key_str(member, &arena), json_text(member));
         }

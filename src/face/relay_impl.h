@@ -9,6 +9,7 @@
  * modern server's has ended with them, and the next round is another call. */
 #pragma once
 #include "relay.h"
+#include "task_id.h"
 
 enum relay_where {
     RELAY_RUNNING,
@@ -68,6 +69,7 @@ struct relay_words {
     struct buf caller, client;
     struct buf caps, caps_of; /* those of a client that declared caps_of */
     unsigned can;             /* and can be asked this */
+    bool tasks;               /* and can follow tasks */
 };
 
 struct relays {
@@ -77,7 +79,7 @@ struct relays {
     struct list elicits; /* URLs that clients were asked to open */
     struct map by_elicit;
     struct relay_words words;
-    uint8_t key[STATE_KEY_BYTES];
+    uint8_t key[STATE_KEY_BYTES], task_key[TASK_KEY_BYTES];
 };
 
 /* relay.c */
@@ -125,12 +127,14 @@ void relays_forget_urls(struct relays *s, const struct peer *p);
 
 /* relay_rounds.c */
 /* What a result says it is. Unknown: something else, or said twice. */
-enum result_kind { RESULT_COMPLETE, RESULT_INPUT, RESULT_UNKNOWN };
+enum result_kind { RESULT_COMPLETE, RESULT_INPUT, RESULT_TASK, RESULT_UNKNOWN };
 enum result_kind relay_result_kind(struct span result);
 /* Passes it on to a modern client, asks a legacy one. */
 void relay_input_required(struct relay *c, struct span result);
 /* The same request again, with the answers and the server's state. */
 void relay_ask_again(struct relay *c);
+/* A server was told what the client can be asked; nothing else reaches it. */
+MUST_CHECK int relay_check_asked(const struct relay *c, struct json requests, struct pb_error *err);
 
 /* relay_park.c */
 /* At the end of this turn: what else the server asks until then goes along. */
@@ -157,8 +161,18 @@ MUST_CHECK int relay_seal(struct buf *out, const struct relays *s, const struct 
 MUST_CHECK int relay_open(struct relay_state *out, const struct relays *s, const struct request *r,
                           struct json text, struct arena *arena, struct pb_error *err);
 
+/* relay_tasks.c */
+/* May its answer be a task, to be asked for later? */
+bool relay_may_be_task(const struct relay *c);
+/* Is it a request about a task, rather than one that may become one? */
+bool relay_is_about_task(const struct relay *c);
+/* A result that tells of a task, for the client. */
+void relay_pass_task(struct relay *c, struct span result);
+
 /* relay_result.c */
 void relay_reply_result(struct relay *c, struct span result);
+/* `root` is that of the result, a task; `id`, a JSON string, is what the client calls it. */
+void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id);
 /* relay_error.c: what went wrong, in words; of our own or the server's. */
 void relay_reply_error(struct relay *c, const struct client_reply *reply);
 void relay_reply_fault(struct relay *c, const struct pb_error *err);

@@ -9,6 +9,11 @@ struct edits {
     struct arena *arena;
 };
 
+static struct edits edits_of(struct arena *arena)
+{
+    return (struct edits){ .arena = arena, .uris = RELAY_URIS_MAX, .steps = CATALOG_STEPS_MAX };
+}
+
 static void add_edit(struct edits *e, struct span where, struct span whole, struct span put)
 {
     if (e->n == e->cap) {
@@ -159,9 +164,10 @@ static const struct rewrite {
 };
 /* clang-format on */
 
-static bool applies(const struct relay *c, const struct rewrite *w, struct span result)
+static bool applies(const struct relay *c, const char *method, const struct rewrite *w,
+                    struct span result)
 {
-    return strcmp(c->method, w->method) == 0 &&
+    return strcmp(method, w->method) == 0 &&
            (w->client == ERA_UNKNOWN || w->client == c->request->env.era) &&
            (c->maybe_modern || !w->of_modern) && span_has(result, span_of(w->sign));
 }
@@ -173,20 +179,45 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-void relay_reply_result(struct relay *c, struct span result)
+/* Of a result of this method, which is `whole` or lies in it. */
+static void add_rewrites(struct relay *c, const char *method, struct edits *e, struct span whole,
+                         struct span result)
 {
-    AUTO_ARENA struct arena arena = { 0 };
     AUTO_JSON struct json_doc doc = { 0 };
-    struct edits e = { .arena = &arena, .uris = RELAY_URIS_MAX, .steps = CATALOG_STEPS_MAX };
 
     for (size_t i = 0; i < ARRAY_LEN(rewrites); i++) {
         struct json_opts opts = { .keep_depth = rewrites[i].depth };
 
-        if (applies(c, &rewrites[i], result) && json_parse(&doc, result, &opts, NULL) == 0)
-            rewrites[i].run(c, &e, result, json_root(&doc));
+        if (applies(c, method, &rewrites[i], result) && json_parse(&doc, result, &opts, NULL) == 0)
+            rewrites[i].run(c, e, whole, json_root(&doc));
     }
-    if (e.n > 1)
-        qsort(e.v, e.n, sizeof *e.v, by_place);
-    request_reply_edited(c->request, result, e.v, e.n);
-    free(e.v);
+}
+
+static void reply(struct relay *c, struct span result, struct edits *e)
+{
+    if (e->n > 1)
+        qsort(e->v, e->n, sizeof *e->v, by_place);
+    request_reply_edited(c->request, result, e->v, e->n);
+    free(e->v);
+}
+
+void relay_reply_result(struct relay *c, struct span result)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct edits e = edits_of(&arena);
+
+    add_rewrites(c, c->method, &e, result, result);
+    reply(c, result, &e);
+}
+
+void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct edits e = edits_of(&arena);
+    struct json done = json_get(root, "result");
+
+    add_edit(&e, json_text(json_get(root, "taskId")), result, id);
+    if (json_is(done, JSON_OBJECT)) /* what the call would have been answered with */
+        add_rewrites(c, "tools/call", &e, result, json_text(done));
+    reply(c, result, &e);
 }

@@ -23,7 +23,9 @@ enum result_kind relay_result_kind(struct span result)
     type = json_get(json_root(&doc), "resultType");
     if (json_is(type, JSON_NONE) || json_str_is(type, "complete"))
         return RESULT_COMPLETE;
-    return json_str_is(type, "input_required") ? RESULT_INPUT : RESULT_UNKNOWN;
+    return json_str_is(type, "input_required") ? RESULT_INPUT
+           : json_str_is(type, "task")         ? RESULT_TASK
+                                               : RESULT_UNKNOWN;
 }
 
 struct required {
@@ -47,8 +49,7 @@ static int read_required(const struct relay *c, struct json root, struct require
     return 0;
 }
 
-/* A server was told what the client can be asked; nothing else reaches it. */
-static int check_entries(const struct relay *c, struct json requests, struct pb_error *err)
+int relay_check_asked(const struct relay *c, struct json requests, struct pb_error *err)
 {
     AUTO_ARENA struct arena arena = { 0 };
 
@@ -233,7 +234,7 @@ void relay_input_required(struct relay *c, struct span result)
     if (rc == 0)
         rc = read_required(c, json_root(&doc), &q, &err);
     if (rc == 0)
-        rc = check_entries(c, q.requests, &err);
+        rc = relay_check_asked(c, q.requests, &err);
     if (rc == 0)
         rc = c->request->env.era == ERA_MODERN ? pass_on(c, result, &q, &err)
                                                : ask_legacy(c, &q, &err);

@@ -121,10 +121,11 @@ static void load_work(void *ctx)
                version == CACHE_VERSION;
 }
 
-static void take_lists(struct member *m, struct json root)
+static void take_known(struct member *m, struct json root)
 {
     struct hub *h = m->hub;
 
+    link_recall_tasks(m->link, m->tasks_kept);
     for (unsigned k = 0; k < LIST_KINDS; k++) {
         struct json list = json_get(root, list_kind_name((enum list_kind)k));
         bool changed = false;
@@ -156,12 +157,13 @@ static void load_done(void *ctx)
 
     if (m && m->loading && m->loads == j->load) {
         m->loading = false;
+        m->tasks_kept = json_bool(json_get(root, "tasks"), false);
         if (j->found && m->hint == PB_ERA_AUTO)
             m->hint = json_str_is(json_get(root, "era"), "legacy")   ? PB_ERA_LEGACY
                       : json_str_is(json_get(root, "era"), "modern") ? PB_ERA_MODERN
                                                                      : PB_ERA_AUTO;
         if (j->found && member_is_lazy(m) && !m->known && link_state(m->link) != LINK_DISABLED)
-            take_lists(m, root);
+            take_known(m, root);
         member_loaded(m);
     }
     job_end(j);
@@ -207,6 +209,8 @@ static void write_text(struct buf *out, const struct member *m)
     if (facts.era != ERA_UNKNOWN)
         json_put_str(&o, "era", facts.era == ERA_LEGACY ? "legacy" : "modern");
     json_put_str_opt(&o, "protocol", facts.protocol);
+    if (link_has_tasks(m->link))
+        json_put_bool(&o, "tasks", true);
     json_put_raw(&o, "serverInfo", facts.server_info);
     for (unsigned k = 0; k < LIST_KINDS; k++)
         write_list(&o, m, (enum list_kind)k);
@@ -295,6 +299,7 @@ void member_save(struct member *m)
         return;
     j = job_new(m);
     write_text(&j->text, m);
+    m->tasks_kept = link_has_tasks(m->link);
     m->cache_dirty = false;
     m->cache_busy = true;
     job_begin(j, save_work, save_done);

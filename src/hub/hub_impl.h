@@ -28,6 +28,7 @@ struct member {
     bool known;       /* its lists are in the catalog, from the disk or from itself */
     bool cache_dirty; /* they differ from what is on the disk */
     bool cache_busy;  /* they are being written */
+    bool tasks_kept;  /* the disk says that it has tasks */
     bool leaving;
     unsigned closing; /* links of it that are not gone yet */
     unsigned loads;   /* times that its file was asked for; what an older one says is dropped */

@@ -105,6 +105,7 @@ void member_on_event(void *ctx, const struct hub_event *e)
         if (e->state.to.state == LINK_CONNECTED) {
             m->up = m->fresh = true;
             m->up_since = m->used_at = loop_now(m->hub->loop);
+            m->cache_dirty |= m->tasks_kept != link_has_tasks(m->link);
         }
         member_touch(m);
         break;

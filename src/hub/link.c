@@ -194,6 +194,14 @@ bool link_has(const struct link *l, const char *capability)
            !json_is(json_get(json_root(&doc), capability), JSON_NONE);
 }
 
+bool link_has_tasks(const struct link *l) { return l->has_tasks; }
+
+void link_recall_tasks(struct link *l, bool has)
+{
+    if (l->era == ERA_UNKNOWN)
+        l->has_tasks = has;
+}
+
 void link_last_words(const struct link *l, struct buf *out)
 {
     if (l->shared.client)

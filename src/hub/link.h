@@ -174,6 +174,10 @@ void link_facts(const struct link *l, struct link_facts *out);
 uint64_t link_call_ms(const struct link *l);
 enum era link_era(const struct link *l);                     /* the last known */
 bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
+/* Can it answer with a task, as the modern era has them? The last known. */
+bool link_has_tasks(const struct link *l);
+/* What was known of it before this program ran, until it says so itself. */
+void link_recall_tasks(struct link *l, bool has);
 
 /* The log: at most LINK_LOG_MAX entries, oldest first. */
 void link_log(struct link *l, enum pb_log_level level, const char *fmt, ...) PRINTF(3, 4);

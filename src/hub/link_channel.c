@@ -101,6 +101,7 @@ static void keep_facts(struct channel *ch)
         return;
     l->can_subscribe = declares(root, "resources", "subscribe");
     l->era = client_era(ch->client);
+    l->has_tasks = l->era == ERA_MODERN && declares(json_get(root, "extensions"), EXT_TASKS, NULL);
     l->protocol = rev ? rev->date : NULL;
     keep(&l->capabilities, caps);
     keep(&l->server_info, client_server_info(ch->client));

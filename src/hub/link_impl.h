@@ -111,7 +111,7 @@ struct link {
     uint64_t failures;
     int64_t connected_at, last_used_at;
     double latency;
-    bool crashed, can_subscribe;
+    bool crashed, can_subscribe, has_tasks;
 };
 
 /* A link belongs to the thread of its loop. At every way in. */

@@ -38,9 +38,11 @@ TEST(what_a_server_is_told_about_the_client_is_what_it_can_be_asked_through_us)
     } rows[] = {
         { ERA_MODERN, ASKS_ALL,
           "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},\"roots\":{},"
-          "\"extensions\":{}}" },
+          "\"extensions\":{\"" EXT_TASKS "\":{}}}" },
         { ERA_MODERN, "{}", "{}" },
         { ERA_MODERN, "{\"extensions\":{\"a/b\":{\"c\":1.0},\"" EXT_TASKS "\":{}}}",
+          "{\"extensions\":{\"a/b\":{\"c\":1.0},\"" EXT_TASKS "\":{}}}" },
+        { ERA_LEGACY, "{\"extensions\":{\"a/b\":{\"c\":1.0},\"" EXT_TASKS "\":{}}}",
           "{\"extensions\":{\"a/b\":{\"c\":1.0}}}" },
         { ERA_LEGACY, "{\"roots\":{\"listChanged\":true},\"tasks\":{\"list\":{}},\"sampling\":{}}",
           "{\"roots\":{\"listChanged\":true},\"sampling\":{}}" },

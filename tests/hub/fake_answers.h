@@ -313,7 +313,7 @@ static inline bool fake_handle(void *ctx, struct request *r)
     else if (span_is(r->method, "completion/complete"))
         request_reply(r, SPAN("{\"completion\":{\"values\":[\"one\",\"two\"]}}"));
     else
-        return false;
+        return f->other && f->other(f, r);
     return true;
 }
 
@@ -321,7 +321,6 @@ static inline void fake_capabilities(void *ctx, struct json_out *o, const struct
 {
     struct fake_server *f = ctx;
 
-    (void)env;
     json_put_raw(o, "tools", SPAN("{\"listChanged\":true}"));
     if (f->n_resources || f->n_templates)
         json_put_raw(o, "resources", SPAN("{\"listChanged\":true,\"subscribe\":true}"));
@@ -329,6 +328,8 @@ static inline void fake_capabilities(void *ctx, struct json_out *o, const struct
         json_put_raw(o, "prompts", SPAN("{\"listChanged\":true}"));
     if (!f->no_logging)
         json_put_raw(o, "logging", SPAN("{}"));
+    if (f->has_tasks && env->era == ERA_MODERN)
+        json_put_raw(o, "extensions", SPAN("{\"" EXT_TASKS "\":{}}"));
 }
 
 static inline bool fake_subscribable(void *ctx, struct span uri)

@@ -78,6 +78,9 @@ struct fake_server {
     size_t n_tools, n_resources, n_templates, n_prompts;
     bool fail_list[LIST_KINDS], hang_list[LIST_KINDS], no_logging;
     bool asks_roots; /* after the handshake and when they have changed */
+    bool has_tasks;  /* announces the extension */
+    /* Answers methods that it would not know; false: it does not either. May be NULL. */
+    bool (*other)(struct fake_server *f, struct request *r);
 
     /* What happened. */
     size_t connects, closes, calls, cancellations, lists[LIST_KINDS];

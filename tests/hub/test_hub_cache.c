@@ -87,6 +87,38 @@ TEST(a_lazy_server_that_is_not_known_is_started_once_to_learn_its_tools)
     hub_rig_done(&r);
 }
 
+TEST(that_a_lazy_server_has_tasks_is_known_before_it_runs)
+{
+    struct hub_rig r;
+    struct fake_reply a = { 0 };
+    struct pb_error err;
+    char path[256], text[4096];
+    ssize_t n = 0;
+    int fd;
+
+    fill(&r, path, sizeof path);
+    r.fakes.servers[0]->has_tasks = true; /* nothing else of it changes */
+    start(&r, true);
+    FAKES_WAIT(&r.fakes, hub_rig_tools(&r, "a") == 1);
+    CHECK(!link_has_tasks(hub_link(r.hub, "a")));
+    CHECK_INT(hub_rig_call(&r, "a", "echo", &a, NULL, &err), 0);
+    FAKES_UNTIL(&r.fakes, a.count);
+    CHECK(link_has_tasks(hub_link(r.hub, "a")));
+    for (text[0] = '\0'; !strstr(text, "\"tasks\":true"); text[n > 0 ? n : 0] = '\0') {
+        loop_turn(r.fakes.loop, false);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    hub_rig_stop(&r);
+    start(&r, true);
+    FAKES_WAIT(&r.fakes, hub_rig_tools(&r, "a") == 1);
+    CHECK_INT(hub_rig_state(&r, "a"), LINK_IDLE);
+    CHECK(link_has_tasks(hub_link(r.hub, "a")));
+    fake_reply_done(&a);
+    hub_rig_done(&r);
+}
+
 TEST(the_file_is_for_its_owner_only_and_says_what_the_server_is)
 {
     struct hub_rig r;

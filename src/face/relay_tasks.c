@@ -1,0 +1,101 @@
+/* relay_tasks.c - tasks of modern servers for modern clients: a call that was answered with the id
+ * of one, and what is said about it later. The id that a client gets is ours (task_id.h), and what
+ * it asks with it goes to the server that has the task, under that one's own id. */
+#include "host.h"
+#include "relay_impl.h"
+
+bool relay_is_about_task(const struct relay *c)
+{
+    return span_starts(span_of(c->method), "tasks/");
+}
+
+bool relay_may_be_task(const struct relay *c)
+{
+    const struct link *l = hub_link(c->set->hub, c->server);
+
+    return c->request->env.has_tasks && strcmp(c->method, "tools/call") == 0 && l &&
+           link_era(l) == ERA_MODERN;
+}
+
+bool relay_find_task(const struct relays *s, const struct request *r, const struct scope *scope,
+                     struct span id, struct task_name *out, struct arena *arena)
+{
+    AUTO_BUF struct buf caller = { 0 };
+    const char *server;
+
+    host_caller(r, &caller);
+    if (!task_id_read(out, id, s->task_key, buf_cstr(&caller), arena))
+        return false;
+    server = arena_dup(arena, out->server);
+    return hub_link(s->hub, server) && scope_shows_server(hub_catalog(s->hub), scope, server);
+}
+
+/* ---- what a server says of a task --------------------------------------------------------- */
+
+/* Our id of a task that this call became, as a JSON string. */
+static int name_task(const struct relay *c, struct span own, struct buf *out, struct pb_error *err)
+{
+    AUTO_BUF struct buf caller = { 0 };
+    struct task_name name = { span_of(c->server), own };
+    int rc;
+
+    host_caller(c->request, &caller);
+    buf_byte(out, '"');
+    rc = task_id_write(out, c->set->task_key, buf_cstr(&caller), &name, err);
+    buf_byte(out, '"');
+    return rc;
+}
+
+/* A task may ask, as a call may: by a result that the client acts on. */
+static int check_asked(const struct relay *c, struct json requests, struct pb_error *err)
+{
+    static const struct json_opts opts = { .keep_depth = 3, .unique_depth = 3 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (json_is(requests, JSON_NONE))
+        return 0;
+    if (!json_is(requests, JSON_OBJECT))
+        return fail(err, PB_E_INVALID, "inputRequests is no object");
+    if (json_len(requests) > MCP_QUESTIONS_MAX)
+        return fail(err, PB_E_LIMIT, "it asks more than %d questions at once", MCP_QUESTIONS_MAX);
+    if (json_parse(&doc, json_text(requests), &opts, err) < 0)
+        return -(int)PB_E_INVALID;
+    return relay_check_asked(c, json_root(&doc), err);
+}
+
+/* The client's own word for it when it asked for this very task. */
+static int read_id(const struct relay *c, struct json root, struct buf *id, struct pb_error *err)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct json own = json_get(root, "taskId");
+
+    if (!json_is(own, JSON_STRING))
+        return fail(err, PB_E_INVALID, "taskId is no string");
+    if (!relay_is_about_task(c))
+        return name_task(c, json_str(own, &arena), id, err);
+    if (!span_eq(json_str(own, &arena), c->subject))
+        return fail(err, PB_E_INVALID, "it is another task than was asked for");
+    buf_add_span(id, json_text(json_get(c->request->params, "taskId")));
+    return 0;
+}
+
+void relay_pass_task(struct relay *c, struct span result)
+{
+    static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf id = { 0 };
+    struct pb_error err, why;
+    int rc = json_parse(&doc, result, &opts, &err);
+
+    if (rc == 0)
+        rc = read_id(c, json_root(&doc), &id, &err);
+    if (rc == 0)
+        rc = check_asked(c, json_get(json_root(&doc), "inputRequests"), &err);
+    if (rc == 0) {
+        relay_reply_task(c, result, json_root(&doc), buf_span(&id));
+        return;
+    }
+    fail(&why, err.code, "Server '%s' tells of a task what cannot be passed on: %s", c->server,
+         err.msg);
+    relay_reply_fault(c, &why);
+}
