@@ -1,7 +1,7 @@
 /* call.c - one request: what it says, and what may be said in answer. */
 #include "client.h"
 
-enum { WAIT_MS = 90000 };
+enum { WAIT_MS = 60000 };
 
 static const char *const tools[] = { "echo", "echo", "echo", "slow", "chat", "ask", "ask",
                                      "ask_more", "ask_both", "withdraw", "big" };
@@ -28,6 +28,10 @@ static void choose(struct call *call)
     snprintf(call->tool, sizeof call->tool, "%s", dice == 2 ? "greet" : tools[among(ARRAY_LEN(tools))]);
     if (strcmp(call->tool, "big") == 0 && !one_in(4))
         snprintf(call->tool, sizeof call->tool, "echo");
+    /* Who cannot be asked gets an error from a tool that asks; the first revision has no forms. */
+    call->harmed = strcmp(call->method, "tools/call") == 0 &&
+                   (!call->c->asked_for_forms || call->c->kind == &kind_sse) &&
+                   (call->tool[0] == 'a' || call->tool[0] == 'w');
 }
 
 struct call *call_new(struct client *c)
@@ -52,7 +56,7 @@ void call_free(struct call *call)
 
     if (call->web)
         web_drop(call->web);
-    c->answered_ring[c->n_answered++ % ARRAY_LEN(c->answered_ring)] = call->no;
+    c->past[c->n_past++ % PAST_MAX] = (struct past){ call->no, call->over };
     *call = (struct call){ 0 };
 }
 
@@ -82,7 +86,7 @@ static void put_meta(const struct call *call, struct json_out *o)
         json_put_raw(o, "io.modelcontextprotocol/clientCapabilities",
                      span_of(client_capabilities(c)));
         json_begin_object(o, "io.modelcontextprotocol/clientInfo");
-        json_put_fmt(o, "name", "stress-%u-%u", c->no, c->life);
+        json_put_fmt(o, "name", "stress-%u", c->no); /* who it is: it has nothing else */
         json_put_str(o, "version", "1");
         json_end(o);
         json_put_str(o, "io.modelcontextprotocol/logLevel", "info");
@@ -128,6 +132,12 @@ static bool must_succeed(const struct call *call)
     return call->server && call->server->role->calm && !call->harmed && !call->abandoned;
 }
 
+/* Does it tell, or is it known, which call a question of this server belongs to? */
+static bool is_attributable(const struct server_role *r)
+{
+    return r->per_client || strcmp(r->era, "modern") == 0 || strcmp(r->transport, "http") == 0;
+}
+
 static void judge_result(const struct call *call, struct span text)
 {
     char srv[64], canary[CANARY_MAX];
@@ -141,6 +151,8 @@ static void judge_result(const struct call *call, struct span text)
     if (strcmp(call->tool, "big") == 0 && strcmp(call->method, "tools/call") == 0 &&
         span_has(text, SPAN("how:big")) && !span_has(text, SPAN(" end\"")))
         broken(LAW_RIGHT, "%s was cut short", call->canary);
+    if (must_succeed(call) && is_attributable(call->server->role) && span_has(text, SPAN("how:refused")))
+        broken(LAW_SERVED, "%s: a question of %s was refused", call->canary, call->server->name);
     figures.accepted += span_has(text, SPAN("how:accept"));
 }
 
@@ -148,6 +160,7 @@ void call_judge(struct call *call, struct span text, bool is_error)
 {
     bool by_server = span_has(text, SPAN(" srv:"));
 
+    call->over = true;
     if (!call->server && !is_error) {
         figures.results++;
     } else if (call->server && by_server && !is_error) {
@@ -161,7 +174,7 @@ void call_judge(struct call *call, struct span text, bool is_error)
                    (int)(text.n < 400 ? text.n : 400), text.p);
     }
     if (call->web)
-        call->answered = true;
+        call->lingers = true;
     else
         call_free(call);
 }
@@ -190,7 +203,7 @@ void calls_watch(struct client *c)
 
         if (!call->used || now() - call->began < (call->abandoned ? limit / 6 : limit))
             continue;
-        if (!call->abandoned && !call->answered)
+        if (!call->abandoned && !call->lingers)
             broken(LAW_ONCE, "%s client %u: %s %s of %s was never answered (%s)", c->kind->name, c->no,
                    call->canary, call->tool, call->server ? call->server->name : "the hub",
                    call->method);

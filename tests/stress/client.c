@@ -41,9 +41,9 @@ void client_put_hello(struct client *c, struct buf *out)
 static void come(struct client *c)
 {
     c->life++;
-    c->n_calls = c->n_answered = 0;
+    c->n_calls = c->n_past = 0;
     c->session[0] = c->event[0] = '\0';
-    c->asked_for_forms = !one_in(5);
+    c->asked_for_forms = c->kind != &kind_rest && !one_in(5);
     c->state = CLIENT_OPENING;
     c->until = now() + patiently(OPEN_MS);
     figures.sessions++;
@@ -94,16 +94,31 @@ static void check_privacy(struct client *c, struct span text)
                c->life, canary, (int)(text.n < 300 ? text.n : 300), text.p);
 }
 
-static bool was_answered(const struct client *c, struct span id)
+static struct past *past_of(struct client *c, struct span id)
 {
     char want[64];
 
-    for (size_t i = 0; i < ARRAY_LEN(c->answered_ring); i++) {
-        snprintf(want, sizeof want, "\"%u-%u-%u-", c->no, c->life, c->answered_ring[i]);
-        if (i < c->n_answered && span_starts(id, want))
-            return true;
+    for (unsigned i = 0; i < PAST_MAX && i < c->n_past; i++) {
+        snprintf(want, sizeof want, "\"%u-%u-%u-", c->no, c->life, c->past[i].no);
+        if (span_starts(id, want))
+            return &c->past[i];
     }
-    return false;
+    return NULL;
+}
+
+/* An answer to what is no longer waited for. */
+static void heard_late(struct client *c, struct span id, struct span text)
+{
+    struct past *past = past_of(c, id);
+
+    if (span_starts(id, "\"x-"))
+        return;
+    if (!past || past->answered)
+        broken(LAW_ONCE, "%s client %u got %s answer to %.*s: %.*s", c->kind->name, c->no,
+               past ? "a second" : "an unasked", SPAN_ARG(id), (int)(text.n < 300 ? text.n : 300),
+               text.p);
+    else
+        past->answered = true;
 }
 
 /* Modern: the call goes on with another request. */
@@ -141,17 +156,13 @@ static void heard_answer(struct client *c, struct json message, struct span text
     struct span id = json_text(json_get(message, "id"));
     struct call *call = call_find(c, id);
 
-    if (call && call->answered)
+    if (call && call->lingers)
         broken(LAW_ONCE, "%s client %u got a second answer to %s: %.*s", c->kind->name, c->no,
                call->canary, (int)(text.n < 300 ? text.n : 300), text.p);
     else if (call && !(c->kind->modern && asks_for_input(call, message, text)))
         call_answered(call, message, text);
-    else if (!call && !was_answered(c, id) && !span_starts(id, "\"x-"))
-        broken(LAW_ONCE, "client %u got an answer to %.*s, which it never asked: %.*s", c->no,
-               SPAN_ARG(id), (int)(text.n < 300 ? text.n : 300), text.p);
-    else if (!call && was_answered(c, id))
-        broken(LAW_ONCE, "%s client %u got a second answer to %.*s: %.*s", c->kind->name, c->no,
-               SPAN_ARG(id), (int)(text.n < 300 ? text.n : 300), text.p);
+    else if (!call)
+        heard_late(c, id, text);
 }
 
 void client_heard(struct client *c, struct call *call, struct span text)
@@ -199,6 +210,10 @@ static void cancel(struct client *c, unsigned no, int round)
 {
     AUTO_BUF struct buf b = { 0 };
 
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (c->calls[i].used && c->calls[i].no == no)
+            c->calls[i].abandoned = true;
+
     if (c->kind == &kind_modern || c->kind == &kind_rest)
         return; /* their way to cancel is to hang up */
     buf_printf(&b,
@@ -223,16 +238,13 @@ static void cancel_something(struct client *c)
         cancel(c, c->n_calls + among(2), 0);
         if (c->n_calls)
             cancel(c, 1 + among(c->n_calls), 0);
-        for (int i = 0; i < CALLS_MAX; i++)
-            c->calls[i].harmed = true;
         return;
     }
     cancel(c, call->no, call->round);
-    if (call->web && (c->kind == &kind_modern || c->kind == &kind_rest)) {
+    if (call->used && call->web && (c->kind == &kind_modern || c->kind == &kind_rest)) {
         figures.cancels++;
         call_abandon(call);
     }
-    call->abandoned = true;
 }
 
 static void live(struct client *c)
@@ -246,7 +258,7 @@ static void live(struct client *c)
         ask(c);
     else if (dice < 33)
         cancel_something(c);
-    else if (dice < 36 && c->kind->mishap)
+    else if (dice < 39 && c->kind->mishap)
         c->kind->mishap(c);
 }
 
@@ -271,7 +283,7 @@ unsigned clients_waiting(void)
     for (unsigned i = 0; i < options.clients; i++)
         for (int k = 0; k < CALLS_MAX; k++)
             n += clients[i].calls[k].used && !clients[i].calls[k].abandoned &&
-                 !clients[i].calls[k].answered;
+                 !clients[i].calls[k].lingers;
     return n;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "stress.h"
 
-enum { CALLS_MAX = 6, TEXT_MAX = 160 };
+enum { CALLS_MAX = 6, PAST_MAX = 256 };
 
 enum client_state { CLIENT_AWAY, CLIENT_OPENING, CLIENT_READY };
 
@@ -11,7 +11,8 @@ enum client_state { CLIENT_AWAY, CLIENT_OPENING, CLIENT_READY };
 struct call {
     bool used;
     bool abandoned; /* cancelled, or its connection is gone: it may stay unanswered */
-    bool answered;  /* its stream has not ended yet */
+    bool over;      /* it has been answered */
+    bool lingers;   /* though its stream has not ended yet */
     bool harmed;    /* something was done to it that may make it fail */
     unsigned no;
     const struct server *server; /* NULL: the hub itself is asked */
@@ -37,7 +38,11 @@ struct client {
     pid_t pid;
     struct call calls[CALLS_MAX];
     uint64_t until; /* this life ends by itself */
-    unsigned answered_ring[64], n_answered;
+    struct past {
+        unsigned no;
+        bool answered; /* an abandoned one may be answered later, once */
+    } past[PAST_MAX];
+    unsigned n_past;
 };
 
 /* How one talks to the hub. */

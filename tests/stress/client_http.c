@@ -44,8 +44,10 @@ static void on_stream_done(void *ctx, int status, struct span body)
 
     (void)body;
     c->stream = NULL;
-    if (c->state == CLIENT_READY && status >= 400)
+    if (c->state == CLIENT_READY && status >= 400 && !c->event[0])
         client_lost(c, "its stream was refused");
+    else if (status >= 400)
+        c->event[0] = '\0'; /* too much has been missed: it begins anew */
 }
 
 static void open_stream(struct client *c)
@@ -78,7 +80,7 @@ static void on_done(void *ctx, int status, struct span body)
     struct client *c = call->c;
 
     call->web = NULL;
-    if (call->answered)
+    if (call->lingers)
         call_free(call);
     else if (status == 200 && body.n && body.p[0] == '{')
         client_heard(c, call, body);
@@ -151,12 +153,21 @@ static void lose(struct client *c, struct call *call)
     later(among(RESUME_MS), resume, l);
 }
 
+/* Rather one whose stream has begun. */
+static struct call *some_call(struct client *c)
+{
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (c->calls[i].used && c->calls[i].web && c->calls[i].event[0])
+            return &c->calls[i];
+    return &c->calls[among(CALLS_MAX)];
+}
+
 static void http_mishap(struct client *c)
 {
-    struct call *call = &c->calls[among(CALLS_MAX)];
-    unsigned dice = among(4);
+    struct call *call = some_call(c);
+    unsigned dice = among(6);
 
-    if (dice == 0 && call->used && call->web)
+    if (dice >= 3 && call->used && call->web)
         lose(c, call);
     else if (dice == 1 && call->used && call->web)
         web_chan(call->web)->deaf_until = now() + among(2500);

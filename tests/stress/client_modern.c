@@ -15,7 +15,7 @@ static void on_done(void *ctx, int status, struct span body)
     struct call *call = ctx;
 
     call->web = NULL;
-    if (call->answered)
+    if (call->lingers)
         call_free(call);
     else if (body.n && body.p[0] == '{')
         client_heard(call->c, call, body);

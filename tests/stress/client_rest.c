@@ -28,6 +28,7 @@ static void rest_say(struct client *c, struct call *call, struct span message)
     call->method = "tools/call";
     if (strcmp(call->tool, "greet") == 0)
         snprintf(call->tool, sizeof call->tool, "slow");
+    call->harmed = call->tool[0] == 'a' || call->tool[0] == 'w'; /* a script cannot be asked */
     json_begin_object(&o, NULL);
     json_put_fmt(&o, "tool", "%s/%s", call->server->name, call->tool);
     json_begin_object(&o, "arguments");

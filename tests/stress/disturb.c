@@ -60,7 +60,7 @@ void disturb_no_more(void)
     }
     for (unsigned i = 0; i < options.servers; i++)
         servers[i].absent = false;
-    servers_write_config(false);
+    servers_write_config(CONFIG_PLAIN);
 }
 
 /* ---- the config ---- */
@@ -81,7 +81,7 @@ static void edit_config(void)
     default:
         break; /* white space only */
     }
-    servers_write_config(true);
+    servers_write_config(CONFIG_AIRY);
     figures.edits++;
 }
 
@@ -99,6 +99,36 @@ static void switch_one(void)
     snprintf(path, sizeof path, "/api/servers/%s/%s", s->name, verbs[among(ARRAY_LEN(verbs))]);
     web_send(&(struct web_order){ .method = "POST", .path = path, .body = SPAN("{}") });
     figures.switches++;
+}
+
+/* A call of somebody, at a server where calls may fail. */
+static void on_calls(void *ctx, int status, struct span body)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    char path[200];
+
+    (void)ctx;
+    if (status != 200 || json_parse(&doc, body, NULL, NULL) < 0)
+        return;
+    JSON_FOREACH(call, json_get(json_root(&doc), "calls")) {
+        struct span server = json_str(json_get(call, "server"), &a);
+
+        if (span_has(server, SPAN("calm")) || !one_in(3))
+            continue;
+        snprintf(path, sizeof path, "/api/calls/%.*s/cancel",
+                 SPAN_ARG(json_str(json_get(call, "id"), &a)));
+        web_send(&(struct web_order){ .method = "POST", .path = path, .body = SPAN("{}") });
+        figures.cancels++;
+        return;
+    }
+}
+
+static void cancel_one(void)
+{
+    static const struct web_events events = { .done = on_calls };
+
+    web_send(&(struct web_order){ .method = "GET", .path = "/api/calls?limit=1", .events = &events });
 }
 
 static void reload(void)
@@ -137,8 +167,10 @@ void disturb_something(void)
         stop_one();
     else if (dice < 60)
         edit_config();
-    else if (dice < 85)
+    else if (dice < 80)
         switch_one();
+    else if (dice < 85)
+        cancel_one();
     else if (dice < 90)
         reload();
     else

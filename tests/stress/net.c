@@ -146,13 +146,15 @@ static void hear(struct chan *c)
 {
     size_t before = c->rx.n;
     ssize_t n = 1;
+    bool over;
 
     while (c->rx.n - before < TURN_BYTES &&
            (n = read(c->in, buf_reserve(&c->rx, READ_BYTES), READ_BYTES)) > 0)
         c->rx.n += (size_t)n;
+    over = n == 0 || (n < 0 && errno != EAGAIN);
     if (c->rx.n > before)
         c->events->heard(c->ctx);
-    if (n == 0 || (n < 0 && errno != EAGAIN))
+    if (over)
         ended(c);
 }
 

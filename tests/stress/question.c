@@ -74,6 +74,17 @@ static uint64_t patience(void)
     return dice < 12 ? 0 : dice < 18 ? among(500) : among(4000);
 }
 
+/* A question without an answer holds its call as long as a person may think. */
+static void ignore(struct client *c, struct span text)
+{
+    char canary[CANARY_MAX];
+
+    canary_find(text, canary);
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (c->calls[i].used && strcmp(c->calls[i].canary, canary) == 0)
+            c->calls[i].abandoned = true;
+}
+
 void question_heard(struct client *c, struct json message, struct span text)
 {
     AUTO_BUF struct buf out = { 0 };
@@ -82,8 +93,10 @@ void question_heard(struct client *c, struct json message, struct span text)
     uint64_t wait = patience();
 
     figures.questions++;
-    if (one_in(25))
+    if (one_in(25)) {
+        ignore(c, text);
         return;
+    }
     buf_str(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
     buf_add_span(&out, json_text(json_get(message, "id")));
     buf_str(&out, ",\"result\":");

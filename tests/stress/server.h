@@ -70,7 +70,8 @@ void talk_tick(void);
 /* ---- the jobs (server_jobs.c) ---- */
 
 struct job {
-    bool used, cancelled;
+    bool used;
+    bool wants_logs; /* modern: only who asks for them gets any */
     outlet out;
     char id[160], token[160], canary[96], state[160];
     const struct act *act;

@@ -43,6 +43,7 @@ struct job *job_new(outlet from, struct slice id, struct slice params)
     keep(j->token, sizeof j->token, slice_get(meta, "progressToken"));
     keep(j->canary, sizeof j->canary, slice_canary(params));
     keep(j->state, sizeof j->state, slice_get(params, "requestState"));
+    j->wants_logs = slice_get(meta, "io.modelcontextprotocol/logLevel").p != NULL;
     if (inputs.p)
         text_add(&j->inputs, inputs.p, inputs.n);
     note_canary(j);
@@ -148,15 +149,18 @@ void job_progress(struct job *j, int n, int total)
     say(j, &t, false);
 }
 
-/* In the old era what is logged goes to everybody who wants it: it names no call. */
+/* Over HTTP what a modern server logs comes with the answer to a call. All else goes to everybody
+ * who wants it: it names no call. */
 void job_log(struct job *j)
 {
     struct text t = { 0 };
 
+    if (self.modern && !j->wants_logs)
+        return;
     text_printf(&t,
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
                 "\"level\":\"info\",\"data\":\"%s srv:%s works\"}}",
-                self.modern ? j->canary : "a call", self.name);
+                self.modern && self.http ? j->canary : "a call", self.name);
     say(j, &t, false);
 }
 

@@ -82,7 +82,7 @@ static void put_number(struct json_out *o, uint64_t n)
     json_put_str(o, NULL, text);
 }
 
-static void put_server(struct json_out *o, const struct server *s)
+static void put_server(struct json_out *o, const struct server *s, enum config how)
 {
     const struct server_role *r = s->role;
 
@@ -101,6 +101,8 @@ static void put_server(struct json_out *o, const struct server *s)
         put_number(o, options.seed + s->version);
         json_end(o);
     }
+    if (how == CONFIG_OFF)
+        json_put_bool(o, "enabled", false);
     json_put_uint(o, "timeout_s", r->calm ? CALM_TIMEOUT_S : TIMEOUT_S);
     if (r->per_client)
         json_put_str(o, "instance", "per_client");
@@ -124,8 +126,7 @@ static void put_settings(struct json_out *o)
     json_end(o);
 }
 
-/* `airy`: the same with other white space. */
-void servers_write_config(bool airy)
+void servers_write_config(enum config how)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
@@ -136,7 +137,7 @@ void servers_write_config(bool airy)
     json_begin_object(&o, "mcpServers");
     for (unsigned i = 0; i < options.servers; i++)
         if (!servers[i].absent)
-            put_server(&o, &servers[i]);
+            put_server(&o, &servers[i], how);
     json_end(&o);
     put_settings(&o);
     json_end(&o);
@@ -145,7 +146,7 @@ void servers_write_config(bool airy)
     f = fopen(fresh, "we");
     if (!f)
         return;
-    for (unsigned i = airy ? 1 + among(20) : 0; i; i--)
+    for (unsigned i = how == CONFIG_AIRY ? 1 + among(20) : 0; i; i--)
         fputc('\n', f);
     fwrite(b.p, 1, b.n, f);
     fclose(f);
@@ -186,7 +187,7 @@ void servers_begin(void)
         s->port = is_ours(s) ? free_port() : 0;
     }
     servers_revive();
-    servers_write_config(false);
+    servers_write_config(CONFIG_PLAIN);
 }
 
 void servers_end(void)
@@ -228,12 +229,11 @@ static bool is_marked(pid_t pid)
     return n > 0 && memmem(text, (size_t)n, hub.mark, strlen(hub.mark));
 }
 
-pid_t servers_victim(void)
+/* Those that live; files of others are removed. */
+static void each_process(void (*fn)(const struct server *s, pid_t pid, void *ctx), void *ctx)
 {
     char path[256];
     DIR *d;
-    pid_t found = 0;
-    unsigned seen = 0;
 
     snprintf(path, sizeof path, "%s/pids", hub.dir);
     d = opendir(path);
@@ -241,18 +241,48 @@ pid_t servers_victim(void)
         const struct server *s = named(e->d_name);
         pid_t pid = s ? (pid_t)strtol(strrchr(e->d_name, '.') + 1, NULL, 10) : 0;
 
-        if (!s || s->role->calm)
-            continue;
-        if (!is_marked(pid)) {
+        if (s && is_marked(pid))
+            fn(s, pid, ctx);
+        else if (s)
             unlinkat(dirfd(d), e->d_name, 0);
-            continue;
-        }
-        if (one_in(++seen))
-            found = pid;
     }
     if (d)
         closedir(d);
-    return found;
+}
+
+struct choice {
+    pid_t pid;
+    unsigned seen;
+};
+
+static void choose(const struct server *s, pid_t pid, void *ctx)
+{
+    struct choice *c = ctx;
+
+    if (!s->role->calm && one_in(++c->seen))
+        c->pid = pid;
+}
+
+pid_t servers_victim(void)
+{
+    struct choice c = { 0 };
+
+    each_process(choose, &c);
+    return c.pid;
+}
+
+static void count(const struct server *s, pid_t pid, void *ctx)
+{
+    (void)pid;
+    *(int *)ctx += !is_ours(s);
+}
+
+int servers_running(void)
+{
+    int n = 0;
+
+    each_process(count, &n);
+    return n;
 }
 
 /* ---- what they say ---- */

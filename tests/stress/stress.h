@@ -173,7 +173,10 @@ struct server_role {
 
 extern struct server *servers;
 void servers_begin(void);
-void servers_write_config(bool pretty);
+enum config { CONFIG_PLAIN, CONFIG_AIRY /* other white space */, CONFIG_OFF /* all disabled */ };
+void servers_write_config(enum config how);
+/* How many processes of theirs there are that the hub has started. */
+int servers_running(void);
 /* Those that we run and that have ended are started again. */
 void servers_revive(void);
 void servers_end(void);

@@ -21,7 +21,9 @@ enum {
     CYCLES_JUDGED = 4, /* fewer say nothing of growth */
     GROWTH_KB = 16384,
     GROWTH_PERCENT = 15,
-    DESCRIPTORS_MORE = 24,
+    DESCRIPTORS_MORE = 16,
+    ON_MS = 60000,
+    OFF_MS = 20000, /* for servers to end: two of them have SIGKILL before them */
 };
 
 static unsigned number(const char *name, unsigned fallback)
@@ -182,6 +184,53 @@ static void no_slow_callbacks(void)
     printf("# slow callbacks: %ld\n", n);
 }
 
+/* Without servers and clients the hub has nothing but itself. */
+static void switch_off(void)
+{
+    uint64_t until = now() + patiently(OFF_MS);
+    int n;
+
+    servers_write_config(CONFIG_OFF);
+    while ((n = servers_running()) > 0 && now() < until && hub_is_alive())
+        turn_for(100);
+    if (n)
+        broken(LAW_ORPHANS, "%d servers run on though all are disabled", n);
+    turn_for(1000);
+}
+
+static bool is_up(struct json list, const char *name)
+{
+    JSON_FOREACH(s, list)
+        if (json_str_is(json_get(s, "name"), name))
+            return json_str_is(json_get(s, "state"), "connected");
+    return false;
+}
+
+/* Those to whom nothing happens serve from now on. */
+static void switch_on(void)
+{
+    uint64_t until = now() + patiently(ON_MS);
+    const char *missing = "all";
+
+    servers_write_config(CONFIG_PLAIN);
+    while (missing && now() < until && hub_is_alive()) {
+        AUTO_BUF struct buf out = { 0 };
+        AUTO_JSON struct json_doc doc = { 0 };
+
+        servers_revive();
+        turn_for(100);
+        if (get("/api/servers", &out) != 200 || json_parse(&doc, buf_span(&out), NULL, NULL) < 0)
+            continue;
+        missing = NULL;
+        for (unsigned i = 0; i < options.servers; i++)
+            if (servers[i].role->calm && !servers[i].role->lazy &&
+                !is_up(json_get(json_root(&doc), "servers"), servers[i].name))
+                missing = servers[i].name;
+    }
+    if (missing)
+        broken(LAW_ALIVE, "%s does not connect", missing);
+}
+
 static long rss[CYCLES_MAX];
 static int descriptors[CYCLES_MAX];
 
@@ -193,6 +242,7 @@ static void calm(unsigned cycle)
     turn_for(patiently(QUIET_MS));
     no_calls_left();
     no_slow_callbacks();
+    switch_off();
     rss[cycle] = hub_rss_kb();
     descriptors[cycle] = hub_descriptors();
     printf("# cycle %u ends: rss %ld MB, %d descriptors\n", cycle, rss[cycle] / 1024,
@@ -287,6 +337,7 @@ TEST(the_hub_lives_through_the_storm)
     while (now() < end && cycles < CYCLES_MAX && hub_is_alive()) {
         uint64_t until = now() + options.cycle_s * 1000ULL;
 
+        switch_on();
         storm(until < end ? until : end);
         calm(cycles++);
     }
