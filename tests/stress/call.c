@@ -169,7 +169,7 @@ void call_judge(struct call *call, struct span text, bool is_error)
     } else {
         figures.errors++;
         if (must_succeed(call))
-            broken(LAW_SERVED, "%s, %s of %s after %llu ms: %.*s", call->canary, call->tool,
+            suspected(LAW_SERVED, "%s, %s of %s after %llu ms: %.*s", call->canary, call->tool,
                    call->server->name, (unsigned long long)(now() - call->began),
                    (int)(text.n < 400 ? text.n : 400), text.p);
     }

@@ -78,8 +78,7 @@ void client_lost(struct client *c, const char *why)
 {
     if (c->state == CLIENT_AWAY)
         return;
-    if (hub_is_alive())
-        broken(LAW_ALIVE, "%s client %u was thrown out: %s", c->kind->name, c->no, why);
+    suspected(LAW_ALIVE, "%s client %u was thrown out: %s", c->kind->name, c->no, why);
     go(c, true);
 }
 

@@ -87,7 +87,7 @@ static void on_done(void *ctx, int status, struct span body)
     else if (status >= 400)
         call_judge(call, body, true);
     else if (!call->abandoned)
-        broken(LAW_ONCE, "http client %u: the answer to %s ended without it (status %d, %.*s)", c->no,
+        suspected(LAW_ONCE, "http client %u: the answer to %s ended without it (status %d, %.*s)", c->no,
                call->canary, status, SPAN_ARG(body));
 }
 

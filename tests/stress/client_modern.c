@@ -20,7 +20,7 @@ static void on_done(void *ctx, int status, struct span body)
     else if (body.n && body.p[0] == '{')
         client_heard(call->c, call, body);
     else if (!call->abandoned)
-        broken(LAW_ONCE, "modern client %u: the answer to %s ended without it (status %d)",
+        suspected(LAW_ONCE, "modern client %u: the answer to %s ended without it (status %d)",
                call->c->no, call->canary, status);
 }
 

@@ -8,7 +8,7 @@ static void on_done(void *ctx, int status, struct span body)
 
     call->web = NULL;
     if (status == 0 && !call->abandoned)
-        broken(LAW_ONCE, "rest client %u: no answer to %s", call->c->no, call->canary);
+        suspected(LAW_ONCE, "rest client %u: no answer to %s", call->c->no, call->canary);
     call_judge(call, body, status != 200);
 }
 

@@ -207,10 +207,15 @@ void net_done(void)
 {
     struct list *pos, *safe;
 
+    while (n_waiting) { /* what is due later is due now */
+        struct later l = waiting[--n_waiting];
+
+        l.fn(l.ctx);
+    }
     LIST_FOREACH(pos, safe, &chans)
         chan_close(CONTAINER_OF(pos, struct chan, link));
     sweep();
     free(waiting);
     waiting = NULL;
-    n_waiting = room_waiting = 0;
+    room_waiting = 0;
 }

@@ -36,6 +36,8 @@ struct verdict {
 };
 extern struct verdict *verdict;
 void broken(enum law law, const char *fmt, ...) PRINTF(2, 3);
+/* The same, unless the hub turns out to be dead: then that is the reason. */
+void suspected(enum law law, const char *fmt, ...) PRINTF(2, 3);
 
 struct figures {
     uint64_t calls, results, errors, cancels, questions, answers, rounds, progress, logs, drops,

@@ -240,6 +240,8 @@ static void calm(unsigned cycle)
     drain();
     clients_leave();
     turn_for(patiently(QUIET_MS));
+    if (!hub_is_alive())
+        return;
     no_calls_left();
     no_slow_callbacks();
     switch_off();
