@@ -182,6 +182,8 @@ enum {
     LINK_REFRESH_BURST = 10,       /* and so often at once */
     LINK_PROGRESS_TEXT_MAX = 500,  /* of what a server says about its progress, kept to be shown */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
+    LINK_GHOSTS_MAX = 256,         /* cancelled calls that a legacy server may still ask about */
+    LINK_GHOST_MS = 600000,        /* and for how long: no call lives longer */
     CATALOG_ITEMS_MAX = 100000,    /* of one kind */
     CATALOG_BYTES_MAX = 268435456, /* their texts */
     CATALOG_NAME_MAX = 1024,       /* a tool's or prompt's own name */

@@ -309,6 +309,7 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .progress = on_progress,
         .log = on_log,
         .question = c->can ? relay_on_question : NULL,
+        .withdrawn = relay_on_withdrawn,
         .reply = on_reply,
         .ctx = c,
     };

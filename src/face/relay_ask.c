@@ -164,6 +164,16 @@ void asks_drop(struct relay *c)
 
 /* ---- a legacy server asks ----------------------------------------------------------------- */
 
+/* When the last of them is gone, the server works again. */
+static void go_on(struct relay *c)
+{
+    if (c->n_asks)
+        return;
+    if (c->where.now == RELAY_ASKING)
+        sm_move(&c->where, c, RELAY_RUNNING);
+    relay_pause(c, false);
+}
+
 static void on_answer(struct request *r, void *ctx, struct span result, const struct pb_error *err)
 {
     struct ask *a = ctx;
@@ -173,10 +183,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
     (void)r;
     a->open = false;
     ask_free(a);
-    if (!c->n_asks) {
-        sm_move(&c->where, c, RELAY_RUNNING);
-        relay_pause(c, false);
-    }
+    go_on(c);
     if (!err)
         link_answer(q, result);
     else
@@ -238,4 +245,23 @@ void relay_on_question(void *ctx, struct link_question *q, struct span method, s
         ask_client(c, q, kind, params);
     else
         keep_for_client(c, q, kind, params);
+}
+
+void relay_on_withdrawn(void *ctx, const struct link_question *q)
+{
+    struct relay *c = ctx;
+    struct list *pos, *safe;
+
+    relay_hold(c); /* telling the client may end its request */
+    LIST_FOREACH(pos, safe, &c->asks) {
+        struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+
+        if (a->question == q) {
+            ask_free(a);
+            if (c->where.now != RELAY_OVER)
+                go_on(c);
+            break;
+        }
+    }
+    relay_release(c);
 }

@@ -116,6 +116,8 @@ MUST_CHECK int ask_put(struct ask *a, struct span params, request_answer_fn *fn,
 void asks_drop(struct relay *c);
 /* call_spec.question */
 void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
+/* call_spec.withdrawn */
+void relay_on_withdrawn(void *ctx, const struct link_question *q);
 
 /* relay_elicit.c */
 /* Its client is about to be asked to open a URL. */

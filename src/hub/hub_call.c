@@ -95,6 +95,13 @@ static void on_question(void *ctx, struct link_question *q, struct span method, 
     p->to.question(p->to.ctx, q, method, params);
 }
 
+static void on_withdrawn(void *ctx, const struct link_question *q)
+{
+    struct parked *p = ctx;
+
+    p->to.withdrawn(p->to.ctx, q);
+}
+
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
     struct parked *p = ctx;
@@ -124,6 +131,7 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     p->spec.progress = spec->progress ? on_progress : NULL;
     p->spec.log = spec->log ? on_log : NULL;
     p->spec.question = spec->question ? on_question : NULL;
+    p->spec.withdrawn = spec->withdrawn ? on_withdrawn : NULL;
     p->spec.reply = on_reply;
     p->spec.ctx = p;
     p->limit_ms = spec->timeout_ms ? spec->timeout_ms : link_call_ms(m->link);

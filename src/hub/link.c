@@ -85,7 +85,6 @@ struct link *link_new(const struct link_options *opts, struct spec *spec)
     l->log = log_ring_new();
     list_init(&l->instances);
     list_init(&l->calls);
-    list_init(&l->questions);
     channel_init(&l->shared, l);
     lists_init(l);
     return l;

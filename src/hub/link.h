@@ -113,8 +113,12 @@ struct call_spec {
     void (*log)(void *ctx, struct span params);      /* may be NULL */
     /* A legacy server asks. Must be answered once, before the call ends or never. NULL: refused. */
     void (*question)(void *ctx, struct link_question *q, struct span method, struct span params);
-    /* The call has ended and its questions must not be answered any more; before `reply`. */
-    client_reply_fn *reply; /* exactly once, never inside link_call() */
+    /* The server does not want to know it any more: q must not be answered, and is gone when this
+     * returns. Wherever `question` is. */
+    void (*withdrawn)(void *ctx, const struct link_question *q);
+    /* Exactly once, never inside link_call(). The call has ended: when this returns its questions
+     * are gone and must not be answered any more. */
+    client_reply_fn *reply;
     void *ctx;
 };
 

@@ -68,6 +68,7 @@ static int call_send(struct link_call *c, struct span params, struct pb_error *e
 
     c->sent = true;
     c->ch->in_flight++;
+    crowd_add(&c->ch->working, &c->claim, c->spec.caller);
     if (s->wants_log)
         log_want(c->ch, s->log_level);
     return client_request(c->ch->client, &r, &c->client_id, err);

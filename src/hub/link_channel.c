@@ -10,6 +10,9 @@ void channel_init(struct channel *ch, struct link *l)
     ch->log_level = -1;
     list_init(&ch->at);
     list_init(&ch->waiting);
+    list_init(&ch->asked);
+    crowd_init(&ch->working);
+    crowd_init(&ch->ghosts);
 }
 
 /* ---- from a spec ---- */
@@ -138,6 +141,10 @@ static void on_question(void *ctx, struct client_question *q, uint64_t call_id, 
     question_route(ctx, q, call_id, method, params);
 }
 
+static void on_withdrawn(void *ctx, const struct client_question *q) { question_withdrawn(ctx, q); }
+
+static void on_stray(void *ctx, uint64_t wire_id) { claims_answered(ctx, wire_id); }
+
 static void on_notification(void *ctx, struct span method, struct span params)
 {
     struct channel *ch = ctx;
@@ -187,6 +194,8 @@ int channel_open(struct channel *ch, struct pb_error *err)
     static const struct client_events events = {
         .opened = on_opened,
         .question = on_question,
+        .withdrawn = on_withdrawn,
+        .stray = on_stray,
         .notification = on_notification,
         .stderr_line = on_stderr,
         .closed = on_closed,
@@ -249,6 +258,7 @@ void channel_drop(struct channel *ch)
 
     ch->ready = false;
     questions_orphan(ch);
+    claims_clear(ch);
     if (client) {
         struct departure *d = NEW(struct departure);
 

@@ -79,8 +79,12 @@ void link_call_unwait(struct link_call *c)
 void link_call_retire(struct link_call *c)
 {
     timer_stop(&c->timer);
-    if (c->sent)
+    if (c->sent) {
         c->ch->in_flight--;
+        crowd_remove(&c->ch->working, &c->claim);
+    }
+    if (c->unanswered)
+        claims_haunt(c->ch, c->spec.caller, c->owed);
     link_call_unwait(c);
     link_call_delist(c);
     questions_forget(c);
@@ -180,6 +184,7 @@ void link_call_on_reply(void *ctx, const struct client_reply *reply)
     if (c->cancelling)
         return;
     if (reply->err) {
+        c->unanswered = !reply->message;
         link_call_end_failed(c, reply);
         return;
     }
@@ -217,7 +222,7 @@ void link_call_clock(struct link_call *c)
     uint64_t now = loop_now(c->l->loop);
     bool stop = c->paused || c->n_questions;
 
-    if (stop == c->stopped)
+    if (stop == c->stopped || list_empty(&c->at)) /* or it has ended */
         return;
     c->stopped = stop;
     if (stop) {
@@ -296,8 +301,10 @@ static void cancel(struct link_call *c, enum call_cancel why)
     c->cancelling = true;
     cancel_error(c, why, &err);
     link_log(c->l, PB_LOG_INFO, "Cancelling tool call: %.*s", SPAN_ARG(shown(c->spec.subject)));
-    if (c->client_id && c->ch->client)
-        client_cancel(c->ch->client, c->client_id, reasons[why]);
+    if (c->client_id && c->ch->client) {
+        c->owed = client_cancel(c->ch->client, c->client_id, reasons[why]);
+        c->unanswered = true;
+    }
     link_call_retire(c);
     tell_cancelled(c, why, limit_ms);
     reply_and_free(c, &reply);
@@ -327,12 +334,16 @@ bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why)
 /* Each step looks anew: a reply may end others. */
 static struct link_call *next_of(const struct channel *ch)
 {
-    const struct link *l = ch->l;
+    for (struct list *pos = ch->working.claims.next; pos != &ch->working.claims; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, claim.at);
 
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+        if (!c->cancelling)
+            return c;
+    }
+    for (struct list *pos = ch->waiting.next; pos != &ch->waiting; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, in_waiting);
 
-        if (c->ch == ch && !c->cancelling)
+        if (!c->cancelling)
             return c;
     }
     return NULL;

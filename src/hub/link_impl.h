@@ -7,6 +7,19 @@
 #include "warden.h"
 #include <assert.h>
 
+/* Somebody for whom a server may be working; embedded in what lasts as long. */
+struct claim {
+    struct list at;
+    const char *caller;
+};
+
+/* Some of them, oldest first. That all come from one caller is known without looking at each. */
+struct crowd {
+    struct list claims;
+    size_t n;
+    size_t changes; /* how many have another caller than the one before */
+};
+
 /* One client of a link: the shared one, or that of one caller of a per_client server. */
 struct channel {
     struct list at; /* in link.instances */
@@ -20,13 +33,18 @@ struct channel {
     char mark[WARDEN_SERVER_MARK_CHARS + 1]; /* of its process and what that starts; "": none */
     int log_level;                           /* what logging/setLevel said last; -1: nothing */
     size_t in_flight, n_waiting;
-    struct list waiting; /* calls */
-    struct timer timer;  /* instances: opening, later idleness */
+    struct list waiting;  /* calls */
+    struct crowd working; /* calls in flight */
+    struct crowd ghosts;  /* of the shared one: calls that were given up without an answer */
+    uint64_t doubt_until; /* loop time: there were more of them than could be kept */
+    struct list asked;    /* questions that the server waits for */
+    struct timer timer;   /* instances: opening, later idleness */
 };
 
 struct link_call {
     struct list at;         /* in link.calls */
     struct list in_waiting; /* in channel.waiting, while it waits */
+    struct claim claim;     /* in channel.working, while it is `sent` */
     struct link_call *next; /* in its bucket */
     struct link *l;
     struct channel *ch;
@@ -43,6 +61,8 @@ struct link_call {
     char *message; /* what the server said with it; NULL: nothing */
     struct list questions;
     size_t n_questions;
+    uint64_t owed;   /* its id on the wire, when the server was told to drop it; 0: it was not */
+    bool unanswered; /* it has ended, but not by an answer of the server */
     bool sent;       /* counted in channel.in_flight */
     bool paused;     /* by link_pause() */
     bool stopped;    /* its clock stands */
@@ -99,7 +119,6 @@ struct link {
     struct link_call **buckets;
     size_t n_buckets, n_calls, n_waiting;
     uint64_t last_call;
-    struct list questions; /* of no call */
 
     struct log_ring *log;
     uint64_t uuid[2], n_uuids;
@@ -171,7 +190,6 @@ void instances_drop(struct link *l, enum call_cancel why);
 void link_call_enlist(struct link_call *c);
 void link_call_delist(struct link_call *c);
 struct link_call *link_call_find(const struct link *l, uint64_t id);
-struct link_call *link_call_of_client(const struct channel *ch, uint64_t client_id);
 const char *link_call_uuid(struct link_call *c);
 struct link_call *link_call_of_uuid(const struct link *l, const char *uuid);
 void link_call_free(struct link_call *c);
@@ -201,11 +219,32 @@ void calls_cancel(struct channel *ch, enum call_cancel why);
 /* Those that wait end, because there is no connection any more. */
 void calls_fail_waiting(struct channel *ch, const struct pb_error *err);
 
+/* link_claim.c */
+void crowd_init(struct crowd *w);
+void crowd_add(struct crowd *w, struct claim *c, const char *caller); /* borrows the caller */
+void crowd_remove(struct crowd *w, struct claim *c);
+/* Nobody else is in it. */
+bool crowd_is_only(const struct crowd *w, const char *caller);
+/* A call was given up: the server may still work on it. */
+void claims_haunt(struct channel *ch, const char *caller, uint64_t wire_id);
+/* It has answered such a one. */
+void claims_answered(struct channel *ch, uint64_t wire_id);
+/* The connection is over. */
+void claims_clear(struct channel *ch);
+/* Whose a question can be that does not say it: nobody works for anybody; one caller, and its
+ * newest call; one caller whose calls were all given up; or it is in doubt. */
+enum whose { OF_NOBODY, OF_ONE, OF_GONE, OF_MANY };
+enum whose claims_whose(struct channel *ch, struct link_call **out);
+
 /* link_question.c */
 void question_route(struct channel *ch, struct client_question *q, uint64_t client_id,
                     struct span method, struct span params);
-/* The call has ended. */
+/* The server does not want to know it any more. */
+void question_withdrawn(struct channel *ch, const struct client_question *q);
+/* The call has ended: the server is told. Whoever has its questions may still answer them, into
+ * nothing, until questions_free(). */
 void questions_forget(struct link_call *c);
+void questions_free(struct link_call *c);
 /* The client closes: what is still answered goes nowhere. */
 void questions_orphan(struct channel *ch);
 

@@ -1,13 +1,15 @@
 /* link_question.c - what a server asks while it works: to whom it goes.
  *
- * Over stdio nothing says which call a question belongs to. It goes to the newest call in flight
- * that has no question open yet, if all such come from the same caller. With several callers it
- * could be anybody's, and what one client is asked must not be shown to another: it is refused. */
+ * Over stdio nothing says which call a question belongs to. If all calls in flight come from one
+ * caller, those counted in that were cancelled and that the server has not answered, it goes to the
+ * newest of them. With several callers it could be anybody's, and what one client is asked must not
+ * be shown to another: it is refused. */
 #include "link_impl.h"
 #include <stdio.h>
 
 struct link_question {
-    struct list at; /* in link_call.questions or link.questions */
+    struct list at;    /* in link_call.questions; nowhere when it is of no call */
+    struct list in_ch; /* in channel.asked, while the server waits */
     struct channel *ch;
     struct client_question *q; /* NULL: the answer goes nowhere */
     struct link_call *call;    /* NULL: of no call */
@@ -70,35 +72,6 @@ static bool can_answer(const struct link_call *c, struct span method, struct spa
 
 /* ---- whose it is ---- */
 
-enum whose { OF_NOBODY, OF_ONE, OF_MANY };
-
-/* `idle`: only calls that are not being asked already. */
-static enum whose find_among(const struct channel *ch, bool idle, struct link_call **out)
-{
-    const struct link *l = ch->l;
-
-    *out = NULL;
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
-
-        if (c->ch != ch || !c->sent || c->cancelling || (idle && c->n_questions))
-            continue;
-        if (*out && strcmp((*out)->spec.caller, c->spec.caller) != 0)
-            return OF_MANY;
-        *out = c;
-    }
-    return *out ? OF_ONE : OF_NOBODY;
-}
-
-/* A server that waits for an answer about one call seldom asks about it again: a person who thinks
- * about one question must not keep all others from being asked. */
-static enum whose find_call(const struct channel *ch, struct link_call **out)
-{
-    enum whose whose = find_among(ch, true, out);
-
-    return whose == OF_NOBODY ? find_among(ch, false, out) : whose;
-}
-
 static void refuse(struct client_question *q, struct span method, const char *why)
 {
     char text[MCP_ERROR_TEXT_MAX];
@@ -113,18 +86,28 @@ static struct link_question *question_new(struct channel *ch, struct client_ques
     struct link_question *mine = NEW(struct link_question);
 
     *mine = (struct link_question){ .ch = ch, .q = q, .call = c };
-    list_append(c ? &c->questions : &ch->l->questions, &mine->at);
+    list_append(&ch->asked, &mine->in_ch);
+    list_init(&mine->at);
     if (c) {
+        list_append(&c->questions, &mine->at);
         c->n_questions++;
         link_call_clock(c);
     }
     return mine;
 }
 
+/* The server does not wait for it any more; whoever has it need not know. */
+static struct client_question *detach(struct link_question *mine)
+{
+    list_remove(&mine->in_ch);
+    return TAKE(mine->q);
+}
+
 static void question_free(struct link_question *mine)
 {
     struct link_call *c = mine->call;
 
+    detach(mine);
     list_remove(&mine->at);
     free(mine);
     if (!c)
@@ -162,6 +145,19 @@ static void ask_caller(struct link_call *c, struct link_question *mine, bool gue
     c->spec.question(c->spec.ctx, mine, method, params);
 }
 
+static const char *why_not(enum whose whose)
+{
+    switch (whose) {
+    case OF_MANY:
+        return "calls of several clients are under way and it is not known whose question this is; "
+               "give each its own process with \"instance\": \"per_client\"";
+    case OF_GONE:
+        return "the call of this question was cancelled";
+    default:
+        return NULL;
+    }
+}
+
 void question_route(struct channel *ch, struct client_question *q, uint64_t client_id,
                     struct span method, struct span params)
 {
@@ -169,15 +165,11 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
     enum whose whose = OF_ONE;
 
     if (client_id)
-        c = link_call_of_client(ch, client_id);
+        c = client_request_ctx(ch->client, client_id, link_call_on_reply);
     else
-        whose = find_call(ch, &c);
-    if (whose == OF_MANY)
-        ask_owner(ch, q, method, params,
-                  "calls of several clients are under way and it is not known whose question this "
-                  "is; give each its own process with \"instance\": \"per_client\"");
-    else if (!c)
-        ask_owner(ch, q, method, params, NULL);
+        whose = claims_whose(ch, &c);
+    if (!c)
+        ask_owner(ch, q, method, params, why_not(whose));
     else if (can_answer(c, method, params))
         ask_caller(c, question_new(ch, q, c), client_id == 0, method, params);
     else
@@ -195,7 +187,7 @@ const char *link_question_caller(const struct link_question *q)
 
 void link_answer(struct link_question *q, struct span result)
 {
-    struct client_question *theirs = q->q;
+    struct client_question *theirs = detach(q);
 
     question_free(q);
     if (theirs)
@@ -204,42 +196,68 @@ void link_answer(struct link_question *q, struct span result)
 
 void link_refuse(struct link_question *q, int code, const char *message)
 {
-    struct client_question *theirs = q->q;
+    struct client_question *theirs = detach(q);
 
     question_free(q);
     if (theirs)
         client_refuse(theirs, code, message);
 }
 
-void questions_forget(struct link_call *c)
+void question_withdrawn(struct channel *ch, const struct client_question *q)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &ch->asked) {
+        struct link_question *mine = CONTAINER_OF(pos, struct link_question, in_ch);
+        struct link_call *c = mine->call;
+
+        if (mine->q != q)
+            continue;
+        detach(mine);
+        if (c) {
+            c->spec.withdrawn(c->spec.ctx, mine);
+            question_free(mine);
+        }
+        return;
+    }
+}
+
+/* Each step looks anew: to whom a question goes next may end others. */
+static struct link_question *next_open(const struct link_call *c)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &c->questions) {
         struct link_question *mine = CONTAINER_OF(pos, struct link_question, at);
-        struct client_question *theirs = mine->q;
-        bool stays = mine->stays && !c->ch->leaving;
 
-        list_remove(pos);
-        free(mine);
-        if (theirs && stays)
+        if (mine->q)
+            return mine;
+    }
+    return NULL;
+}
+
+void questions_forget(struct link_call *c)
+{
+    struct link_question *mine;
+
+    while ((mine = next_open(c))) {
+        struct client_question *theirs = detach(mine);
+
+        if (mine->stays && !c->ch->leaving)
             question_route(c->ch, theirs, 0, SPAN("roots/list"), SPAN(""));
-        else if (theirs)
+        else
             client_refuse(theirs, RPC_INTERNAL_ERROR, "The call of this question has ended");
     }
-    c->n_questions = 0;
+}
+
+void questions_free(struct link_call *c)
+{
+    while (!list_empty(&c->questions))
+        question_free(CONTAINER_OF(c->questions.next, struct link_question, at));
 }
 
 void questions_orphan(struct channel *ch)
 {
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &ch->l->questions) {
-        struct link_question *mine = CONTAINER_OF(pos, struct link_question, at);
-
-        if (mine->ch != ch || !mine->q)
-            continue;
-        mine->q = NULL; /* whoever has it will answer, and that goes nowhere */
-        list_remove(&mine->at);
-    }
+    while (!list_empty(&ch->asked))
+        detach(CONTAINER_OF(ch->asked.next, struct link_question, in_ch));
 }

@@ -56,19 +56,6 @@ struct link_call *link_call_find(const struct link *l, uint64_t id)
     return c;
 }
 
-struct link_call *link_call_of_client(const struct channel *ch, uint64_t client_id)
-{
-    const struct link *l = ch->l;
-
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
-
-        if (c->ch == ch && c->client_id == client_id)
-            return c;
-    }
-    return NULL;
-}
-
 const char *link_call_uuid(struct link_call *c)
 {
     if (!c->uuid[0])
@@ -117,6 +104,7 @@ void link_each_call(const struct link *l, void (*fn)(void *ctx, const struct cal
 void link_call_free(struct link_call *c)
 {
     assert(!timer_running(&c->timer) && "a call that has ended arms nothing");
+    questions_free(c);
     if (c->params)
         blob_unref(c->params);
     free(c->message);

@@ -51,7 +51,11 @@ struct client_request_spec {
 
 MUST_CHECK int client_request(struct client *c, const struct client_request_spec *spec,
                               uint64_t *out_id, struct pb_error *err);
-void client_cancel(struct client *c, uint64_t id, const char *reason);
+/* Returns the id under which the server may answer all the same (`stray`); 0: there is no such
+ * request, or it was not on its way. */
+uint64_t client_cancel(struct client *c, uint64_t id, const char *reason);
+/* The ctx of a request under way that will be told by this function; NULL: there is none. */
+void *client_request_ctx(struct client *c, uint64_t id, client_reply_fn *reply);
 MUST_CHECK int client_notify(struct client *c, const char *method, struct span params,
                              struct pb_error *err);
 
@@ -77,6 +81,11 @@ struct client_events {
      * `call_id` is the request it belongs to when that is known, else 0. */
     void (*question)(void *ctx, struct client_question *q, uint64_t call_id, struct span method,
                      struct span params);
+    /* The server does not want to know it any more: q must not be answered, and is gone when this
+     * returns. NULL: such a question waits for its answer, which goes nowhere. */
+    void (*withdrawn)(void *ctx, const struct client_question *q);
+    /* An answer came to a request that is not under way any more; see client_cancel(). */
+    void (*stray)(void *ctx, uint64_t wire_id);
     void (*notification)(void *ctx, struct span method, struct span params);
     void (*stderr_line)(void *ctx, struct span line);
     void (*closed)(void *ctx, const struct pb_error *why); /* by itself; last event */

@@ -303,16 +303,25 @@ int client_request(struct client *c, const struct client_request_spec *spec, uin
     return rc < 0 ? rc : client_call_new(c, spec, 0, out_id, err);
 }
 
-void client_cancel(struct client *c, uint64_t id, const char *reason)
+uint64_t client_cancel(struct client *c, uint64_t id, const char *reason)
 {
     struct client_call *call = client_call_find(c, id);
+    uint64_t wire_id = call ? call->wire_id : 0;
     struct pb_error err;
 
     if (!call)
-        return;
+        return 0;
     fail(&err, PB_E_CANCELLED, "%s was cancelled", call->method);
     tell_cancelled(call, reason);
     client_call_fail(call, &err, 0);
+    return wire_id;
+}
+
+void *client_request_ctx(struct client *c, uint64_t id, client_reply_fn *reply)
+{
+    const struct client_call *call = client_call_find(c, id);
+
+    return call && call->spec.reply == reply ? call->spec.ctx : NULL;
 }
 
 /* ---- answers ---- */

@@ -213,6 +213,8 @@ void client_opening_stop(struct client *c);
 void client_questions_receive(struct client *c, const struct rpc *rpc, uint64_t about);
 /* notifications/cancelled of a server. */
 void client_questions_cancelled(struct client *c, struct json params);
+/* The session that they belong to is gone. */
+void client_questions_withdraw_all(struct client *c);
 /* One entry of input_required; false when it cannot be asked (*err says why). */
 bool client_questions_ask(struct client_call *call, struct span key, struct json entry,
                           struct pb_error *err);

@@ -73,6 +73,21 @@ static void question_free(struct client_question *q)
     free(q);
 }
 
+/* Off the list first: what the owner does may end the client and with it all its questions. */
+static void question_withdraw(struct client_question *q)
+{
+    struct client *c = q->c;
+
+    q->moot = true;
+    if (!c->events.withdrawn || c->closing)
+        return;
+    list_remove(&q->link);
+    client_ref(c);
+    c->events.withdrawn(c->ctx, q);
+    question_free(q);
+    client_unref(c);
+}
+
 static void send_error(struct client *c, struct span id, int code, const char *message)
 {
     AUTO_BUF struct buf text = { 0 };
@@ -183,9 +198,18 @@ void client_questions_cancelled(struct client *c, struct json params)
     LIST_FOREACH(pos, safe, &c->questions) {
         struct client_question *q = CONTAINER_OF(pos, struct client_question, link);
 
-        if (!q->call && span_eq(span_of(q->key), id))
-            q->moot = true;
+        if (!q->call && span_eq(span_of(q->key), id)) {
+            question_withdraw(q);
+            return;
+        }
     }
+}
+
+/* Each step looks anew: the owner may do what it likes. */
+void client_questions_withdraw_all(struct client *c)
+{
+    while (c->events.withdrawn && !c->closing && !list_empty(&c->questions))
+        question_withdraw(CONTAINER_OF(c->questions.next, struct client_question, link));
 }
 
 bool client_questions_open_for(struct client *c, uint64_t call_id)

@@ -154,4 +154,5 @@ void client_opening_again(struct client *c)
     timer_start(&c->opening.limit, c->opts.connect_ms);
     if (client_opening_greet(c, &err) < 0)
         client_opening_failed(c, &err);
+    client_questions_withdraw_all(c);
 }

@@ -462,3 +462,110 @@ TEST(our_own_client_is_asked_and_answers_in_every_combination)
             kit_close(&k);
         }
 }
+
+/* ---- questions that the server takes back ------------------------------------------------- */
+
+static void ask_raw(struct fake_server *f, int i)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    buf_printf(&text,
+               "{\"jsonrpc\":\"2.0\",\"id\":\"q%d\",\"method\":\"elicitation/create\",\"params\":{"
+               "\"message\":\"m%d\",\"requestedSchema\":{}}}",
+               i, i);
+    fake_say_raw(f, buf_cstr(&text));
+}
+
+static void take_back_raw(struct fake_server *f, int i)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    buf_printf(&text,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+               "\"requestId\":\"q%d\",\"reason\":\"never mind\"}}",
+               i);
+    fake_say_raw(f, buf_cstr(&text));
+}
+
+static struct fake_server *hang_open(struct kit *k, struct down *d, enum era client)
+{
+    struct fake_server *f;
+
+    kit_open(k);
+    kit_tool(k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+    f = k->fakes.servers[0];
+    down_open(d, k, PEER_STDIO, client, ASKS_ALL);
+    down_call(d, 1, "alpha__hang", "");
+    FAKES_UNTIL(&k->fakes, f->n_held == 1);
+    return f;
+}
+
+TEST(a_legacy_client_is_told_that_a_question_was_taken_back)
+{
+    struct kit k;
+    struct down d;
+    struct fake_server *f = hang_open(&k, &d, ERA_LEGACY);
+
+    for (int i = 0; i <= MCP_QUESTIONS_MAX; i++) { /* none of them takes a place for good */
+        ask_raw(f, i);
+        fakes_settle(&k.fakes);
+        CHECK_HAS(down_last(&d), "elicitation/create");
+        loop_advance(k.fakes.loop, 20000);
+        take_back_raw(f, i);
+        fakes_settle(&k.fakes);
+        CHECK_HAS(down_last(&d), "notifications/cancelled");
+    }
+    down_answer(&d, "\"result\":{\"action\":\"accept\"}"); /* too late, to nobody */
+    loop_advance(k.fakes.loop, 30000);
+    fakes_settle(&k.fakes);
+    CHECK_HAS(down_last(&d), "timed out after 30s");
+    down_close(&d);
+    kit_close(&k);
+}
+
+TEST(a_parked_call_forgets_a_question_that_was_taken_back)
+{
+    struct kit k;
+    struct down d;
+    struct fake_server *f = hang_open(&k, &d, ERA_MODERN);
+    AUTO_BUF struct buf more = { 0 };
+
+    ask_raw(f, 1);
+    ask_raw(f, 2);
+    fakes_settle(&k.fakes);
+    CHECK_HAS(down_last(&d), "\"q2\":");
+    buf_printf(&more, "%s\"inputResponses\":{\"q1\":{\"action\":\"accept\"}},", down_state(&d));
+    take_back_raw(f, 2);
+    down_call(&d, 2, "alpha__hang", buf_cstr(&more));
+    fakes_settle(&k.fakes);
+    CHECK_INT(d.n, 1); /* nothing is left to be asked: the server works */
+    loop_advance(k.fakes.loop, 30000);
+    fakes_settle(&k.fakes);
+    CHECK_HAS(down_last(&d), "timed out after 30s");
+    down_close(&d);
+    kit_close(&k);
+}
+
+/* Before the client was told, and while nobody is there. */
+TEST(the_clock_of_a_parked_call_goes_on_when_all_its_questions_were_taken_back)
+{
+    for (int parked = 0; parked < 2; parked++) {
+        struct kit k;
+        struct down d;
+        struct fake_server *f = hang_open(&k, &d, ERA_MODERN);
+
+        ask_raw(f, 1);
+        if (parked)
+            fakes_settle(&k.fakes);
+        CHECK_INT(relays_parked(k.relays), parked);
+        take_back_raw(f, 1);
+        fakes_settle(&k.fakes);
+        CHECK_INT(d.n, parked);
+        loop_advance(k.fakes.loop, 30000);
+        FAKES_UNTIL(&k.fakes, f->cancellations == 1);
+        if (!parked)
+            CHECK_HAS(down_last(&d), "timed out after 30s");
+        down_close(&d);
+        kit_close(&k);
+    }
+}

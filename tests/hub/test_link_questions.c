@@ -8,7 +8,7 @@ struct person {
     struct fake_reply reply;
     struct link_question *q;
     char asked[256];
-    int n_asked;
+    int n_asked, n_withdrawn;
 };
 
 static void on_asked(void *ctx, struct link_question *q, struct span method, struct span params)
@@ -18,6 +18,15 @@ static void on_asked(void *ctx, struct link_question *q, struct span method, str
     p->q = q;
     p->n_asked++;
     snprintf(p->asked, sizeof p->asked, "%.*s %.*s", SPAN_ARG(method), SPAN_ARG(params));
+}
+
+static void on_taken_back(void *ctx, const struct link_question *q)
+{
+    struct person *p = ctx;
+
+    CHECK(p->q == q);
+    p->q = NULL;
+    p->n_withdrawn++;
 }
 
 static void on_answered(void *ctx, const struct client_reply *reply)
@@ -39,6 +48,7 @@ static uint64_t person_call(struct link_kit *k, struct person *p, const char *to
     s.caller = caller;
     s.caps = caps;
     s.question = caps ? on_asked : NULL;
+    s.withdrawn = on_taken_back;
     s.reply = on_answered;
     s.ctx = p;
     if (link_call(k->link, &s, &id, &err) < 0)
@@ -112,23 +122,203 @@ TEST(with_calls_of_several_callers_nobody_is_asked_and_the_error_says_what_to_do
     kit_done(&k);
 }
 
-TEST(a_question_that_is_open_does_not_keep_others_from_being_asked)
+/* What the server is told: "refused: code text", or the answer. */
+static void told(struct request *r, void *ctx, struct span result, const struct pb_error *err)
+{
+    struct fake_server *f = ctx;
+
+    (void)r;
+    if (err)
+        snprintf(f->last_answer, sizeof f->last_answer, "refused: %d %s", err->sys, err->msg);
+    else
+        snprintf(f->last_answer, sizeof f->last_answer, "%.*s", SPAN_ARG(result));
+}
+
+/* The server asks while it works on the i-th call that hangs; over stdio nobody can tell. */
+static void ask_about(struct link_kit *k, size_t i)
+{
+    struct pb_error err;
+
+    k->f->last_answer[0] = '\0';
+    CHECK_INT(request_question(fake_held(k->f, i), "elicitation/create",
+                               SPAN("{\"message\":\"secret of x\"}"), told, k->f, &err),
+              0);
+    fakes_settle(&k->fakes);
+}
+
+/* The same by a server that asks about a call which it was told to drop. */
+static void ask_on(struct link_kit *k)
+{
+    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"elicitation/create\","
+                       "\"params\":{\"message\":\"secret of x\"}}");
+    fakes_settle(&k->fakes);
+}
+
+TEST(a_call_that_is_being_asked_may_ask_again_and_nobody_else_is_shown_it)
 {
     struct link_kit k;
-    struct person a, b;
+    struct person x, y;
 
     legacy_kit(&k);
-    person_call(&k, &a, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, a.n_asked);
-    person_call(&k, &b, "ask", "y", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, b.n_asked);
-    link_answer(b.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, b.reply.count);
-    CHECK_INT(a.n_asked, 1);
-    link_answer(a.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, a.reply.count);
-    fake_reply_done(&a.reply);
-    fake_reply_done(&b.reply);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_about(&k, 0);
+    CHECK_INT(x.n_asked, 1);
+    person_call(&k, &y, "slow", "y", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_about(&k, 0);
+    CHECK_INT(y.n_asked, 0);
+    CHECK_INT(x.n_asked, 1);
+    CHECK_HAS(k.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
+    loop_advance(k.fakes.loop, 30000); /* no question is open for it: its time has run */
+    CHECK_INT(fault_of(&y.reply.err), FAULT_TIMEOUT);
+    CHECK_INT(x.reply.count, 0);
+    kit_done(&k);
+}
+
+TEST(the_question_of_a_cancelled_call_is_shown_to_nobody)
+{
+    static const enum call_cancel ways[] = { CALL_BY_USER, CALL_TIMED_OUT };
+
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct link_kit k;
+        struct person x, y;
+        uint64_t id;
+
+        legacy_kit(&k);
+        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        CHECK(link_cancel(k.link, id, ways[i]));
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, 0);
+        CHECK_INT(x.n_asked, 0);
+        kit_done(&k);
+    }
+}
+
+/* x has given up a call that the server does not let go of; how long is y not asked? */
+TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
+{
+    enum { BY_ANSWER, BY_TIME, BY_CONNECTION, NOT, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
+        AUTO_BUF struct buf late = { 0 };
+        struct link_kit k;
+        struct person x, y;
+        uint64_t id;
+
+        legacy_kit(&k);
+        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        buf_printf(&late, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{}}",
+                   SPAN_ARG(fake_held(k.f, 0)->id));
+        CHECK(link_cancel(k.link, id, CALL_BY_USER));
+        if (way == BY_ANSWER) {
+            fake_say_raw(k.f, buf_cstr(&late));
+        } else if (way == BY_TIME) {
+            loop_advance(k.fakes.loop, LINK_GHOST_MS);
+        } else if (way == BY_CONNECTION) {
+            link_disconnect(k.link);
+            FAKES_UNTIL(&k.fakes, link_settled(k.link));
+            kit_connect(&k);
+        } else {
+            loop_advance(k.fakes.loop, LINK_GHOST_MS - 1);
+        }
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, way == NOT ? 0 : 1);
+        kit_done(&k);
+    }
+}
+
+TEST(ones_own_cancelled_call_is_no_reason_not_to_be_asked)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+    ask_on(&k); /* nobody is there to be asked */
+    CHECK_INT(p.n_asked, 0);
+    person_call(&k, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_on(&k);
+    CHECK_INT(p.n_asked, 1);
+    kit_done(&k);
+}
+
+TEST(of_more_cancelled_calls_than_are_kept_it_stays_in_doubt_whose_they_were)
+{
+    static const size_t more[] = { LINK_GHOSTS_MAX - 1, LINK_GHOSTS_MAX, 4 * LINK_GHOSTS_MAX };
+
+    for (size_t i = 0; i < ARRAY_LEN(more); i++) {
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(k.fakes.loop, 1000);
+        for (size_t n = 0; n < more[i]; n++)
+            CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "y", ALL_CAPS), CALL_BY_USER));
+        person_call(&k, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(p.n_asked, 0);
+        /* x is long over */
+        loop_advance(k.fakes.loop, LINK_GHOST_MS);
+        person_call(&k, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(p.n_asked, 1);
+        kit_done(&k);
+    }
+}
+
+/* ---- questions that the server takes back ---- */
+
+static void take_back(struct link_kit *k)
+{
+    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                       "\"params\":{\"requestId\":\"ghost\"}}");
+    fakes_settle(&k->fakes);
+}
+
+TEST(a_question_that_is_taken_back_lets_the_clock_run_and_leaves_its_place)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    for (int i = 1; i <= MCP_QUESTIONS_MAX + 1; i++) {
+        ask_on(&k);
+        CHECK_INT(p.n_asked, i);
+        loop_advance(k.fakes.loop, 60000);
+        take_back(&k);
+        CHECK_INT(p.n_withdrawn, i);
+    }
+    take_back(&k); /* there is none */
+    loop_advance(k.fakes.loop, 29999);
+    CHECK_INT(p.reply.count, 0);
+    loop_advance(k.fakes.loop, 1);
+    CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
+    kit_done(&k);
+}
+
+TEST(roots_that_are_taken_back_are_answered_into_nothing)
+{
+    struct link_kit k;
+
+    legacy_kit(&k);
+    k.takes_questions = true;
+    fake_say_raw(k.f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"roots/list\"}");
+    FAKES_UNTIL(&k.fakes, k.n_asked == 1);
+    take_back(&k);
+    link_answer(k.questions[0], SPAN("{\"roots\":[]}"));
     kit_done(&k);
 }
 
