@@ -169,7 +169,7 @@ static int read_start(struct config_entry *e, struct json v, const char *key)
 static int read_instance(struct config_entry *e, struct json v, const char *key)
 {
     static const struct choice words[] = {
-        { "shared", SPEC_SHARED },
+        { "shared", SPEC_ALWAYS_SHARED },
         { "per_client", SPEC_PER_CLIENT },
         { 0 },
     };

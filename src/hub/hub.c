@@ -497,6 +497,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .message = member_on_message,
         .question = member_on_question,
         .elicited = member_on_elicited,
+        .learned = member_on_learned,
         .settled = member_on_settled,
     };
 }

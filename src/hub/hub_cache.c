@@ -1,5 +1,6 @@
 /* hub_cache.c - what a server listed last time, on the disk: so that the tools of a lazy server are
- * there before it runs, and that nobody has to be asked twice which era it speaks. One file per
+ * there before it runs, that nobody has to be asked twice which era it speaks, and that it is known
+ * whether its clients must be kept apart. One file per
  * fingerprint of a spec; reading and writing happen on a worker. What is wrong with a file is no
  * error: then it is as if there were none. */
 #include "hub_impl.h"
@@ -162,6 +163,8 @@ static void load_done(void *ctx)
             m->hint = json_str_is(json_get(root, "era"), "legacy")   ? PB_ERA_LEGACY
                       : json_str_is(json_get(root, "era"), "modern") ? PB_ERA_MODERN
                                                                      : PB_ERA_AUTO;
+        if (j->found && json_bool(json_get(root, "clients_apart"), false))
+            link_set_apart(m->link);
         if (j->found && member_is_lazy(m) && !m->known && link_state(m->link) != LINK_DISABLED)
             take_known(m, root);
         member_loaded(m);
@@ -211,6 +214,8 @@ static void write_text(struct buf *out, const struct member *m)
     json_put_str_opt(&o, "protocol", facts.protocol);
     if (link_has_tasks(m->link))
         json_put_bool(&o, "tasks", true);
+    if (facts.apart)
+        json_put_bool(&o, "clients_apart", true);
     json_put_raw(&o, "serverInfo", facts.server_info);
     for (unsigned k = 0; k < LIST_KINDS; k++)
         write_list(&o, m, (enum list_kind)k);

@@ -145,6 +145,7 @@ void member_on_message(void *ctx, struct link *l, struct span params);
 bool member_on_question(void *ctx, struct link *l, struct link_question *q, struct span method,
                         struct span params);
 void member_on_elicited(void *ctx, struct link *l, struct span params);
+void member_on_learned(void *ctx, struct link *l);
 void member_on_settled(void *ctx, struct link *l);
 void hub_tell(struct hub *h, const struct hub_event *e);
 void hub_tell_member(struct member *m, enum hub_event_kind kind);

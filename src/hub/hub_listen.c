@@ -207,6 +207,16 @@ void member_on_elicited(void *ctx, struct link *l, struct span params)
     told(m->hub);
 }
 
+void member_on_learned(void *ctx, struct link *l)
+{
+    struct member *m = ctx;
+
+    if (l != m->link || m->leaving)
+        return;
+    m->cache_dirty = true;
+    member_touch(m);
+}
+
 void member_on_settled(void *ctx, struct link *l)
 {
     struct member *m = ctx;

@@ -172,6 +172,7 @@ void link_facts(const struct link *l, struct link_facts *out)
         .latency_ms = l->latency,
         .connect_took_ms = l->connect_took,
         .crashed = l->crashed,
+        .apart = l->apart,
     };
 }
 
@@ -179,6 +180,8 @@ uint64_t link_call_ms(const struct link *l)
 {
     return l->spec->timeout_ms ? l->spec->timeout_ms : l->opts.call_ms;
 }
+
+void link_set_apart(struct link *l) { l->apart = true; }
 
 enum era link_era(const struct link *l) { return l->era; }
 

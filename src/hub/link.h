@@ -52,6 +52,8 @@ struct link_options {
     /* Somebody has done, in a browser, what a server had asked for by URL: the params of
      * notifications/elicitation/complete. May be NULL. */
     void (*elicited)(void *ctx, struct link *l, struct span params);
+    /* link_facts.apart has become true: worth being remembered. May be NULL. */
+    void (*learned)(void *ctx, struct link *l);
     /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
     void (*settled)(void *ctx, struct link *l);
     void *ctx;
@@ -172,10 +174,15 @@ struct link_facts {
     double latency_ms;                  /* of answers, a moving average; 0: none yet */
     double connect_took_ms;             /* the last handshake with lists */
     bool crashed; /* the last loss was the end of a child that had been connected */
+    /* It has asked, without saying whom, while calls of several callers were under way. Since then
+     * each caller has its own instance; or its turn, where the spec wants one for all. */
+    bool apart;
 };
 void link_facts(const struct link *l, struct link_facts *out);
 /* How long a call may take that says nothing itself: what the spec says, else call_ms. */
 uint64_t link_call_ms(const struct link *l);
+/* What link_facts.apart said when this server ran before. */
+void link_set_apart(struct link *l);
 enum era link_era(const struct link *l);                     /* the last known */
 bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
 /* Can it answer with a task, as the modern era has them? The last known. */

@@ -74,23 +74,30 @@ static int call_send(struct link_call *c, struct span params, struct pb_error *e
     return client_request(c->ch->client, &r, &c->client_id, err);
 }
 
-static bool may_send(const struct channel *ch)
+static bool may_send(const struct channel *ch, const char *caller)
 {
     unsigned max = ch->l->spec->max_calls;
 
-    return ch->client && ch->ready && !ch->leaving && (!max || ch->in_flight < max);
+    return ch->client && ch->ready && !ch->leaving && (!max || ch->in_flight < max) &&
+           (!instances_take_turns(ch->l) || crowd_is_only(&ch->working, caller));
+}
+
+static struct link_call *first_waiting(const struct channel *ch)
+{
+    return list_empty(&ch->waiting) ? NULL
+                                    : CONTAINER_OF(ch->waiting.next, struct link_call, in_waiting);
 }
 
 void calls_pump(struct channel *ch)
 {
     struct pb_error err;
     struct client_reply reply = { .err = &err };
+    struct link_call *c;
 
     if (ch->pumping)
         return;
     ch->pumping = true;
-    while (!list_empty(&ch->waiting) && may_send(ch)) {
-        struct link_call *c = CONTAINER_OF(ch->waiting.next, struct link_call, in_waiting);
+    while ((c = first_waiting(ch)) && may_send(ch, c->spec.caller)) {
         AUTO(blob) struct blob *params = TAKE(c->params);
 
         link_call_unwait(c);
@@ -158,7 +165,7 @@ static int choose(struct channel **out, struct link *l, const struct call_spec *
     *out = &l->shared;
     if (l->closed || !link_in(l, LINK_CONNECTED) || l->shared.leaving)
         return not_connected(l, err);
-    if (l->spec->instance == SPEC_PER_CLIENT && spec->caller && *spec->caller) {
+    if (instances_wanted(l) && spec->caller && *spec->caller) {
         *out = instance_find(l, spec->caller);
         if (!*out)
             return instance_open(out, l, spec->caller, err);
@@ -166,14 +173,15 @@ static int choose(struct channel **out, struct link *l, const struct call_spec *
     return 0;
 }
 
-static int check_room(const struct channel *ch, struct pb_error *err)
+static int check_room(const struct channel *ch, const char *caller, struct pb_error *err)
 {
     const struct link *l = ch->l;
+    bool now = may_send(ch, caller ? caller : "");
 
-    if (may_send(ch) && l->n_calls - l->n_waiting >= LINK_CALLS_MAX)
+    if (now && l->n_calls - l->n_waiting >= LINK_CALLS_MAX)
         return fault_fail(err, FAULT_BUSY, "Server '%s' works on %d calls already", link_name(l),
                           LINK_CALLS_MAX);
-    if (!may_send(ch) && l->n_waiting >= LINK_QUEUE_MAX)
+    if (!now && l->n_waiting >= LINK_QUEUE_MAX)
         return fault_fail(err, FAULT_BUSY, "%d calls wait for server '%s' already", LINK_QUEUE_MAX,
                           link_name(l));
     return 0;
@@ -184,7 +192,7 @@ static int send_or_wait(struct link_call *c, struct span params, struct pb_error
     struct channel *ch = c->ch;
     struct pb_error why;
 
-    if (may_send(ch) && list_empty(&ch->waiting)) {
+    if (may_send(ch, c->spec.caller) && list_empty(&ch->waiting)) {
         if (call_send(c, params, &why) == 0)
             return 0;
         link_call_explain(c, &why, &why);
@@ -208,7 +216,7 @@ int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id, st
     link_owned(l);
     rc = choose(&ch, l, spec, err);
     if (rc == 0)
-        rc = check_room(ch, err);
+        rc = check_room(ch, spec->caller, err);
     if (rc < 0)
         return rc;
     c = call_new(ch, spec);

@@ -131,6 +131,7 @@ struct link {
     int64_t connected_at, last_used_at;
     double latency;
     bool crashed, can_subscribe, has_tasks;
+    bool apart; /* see link_facts */
 };
 
 /* A link belongs to the thread of its loop. At every way in. */
@@ -176,6 +177,12 @@ void keys_fetch(struct link *l, void (*then)(struct link *l));
 void keys_drop(struct link *l);
 
 /* link_instance.c */
+/* Callers have clients of their own. */
+bool instances_wanted(const struct link *l);
+/* One caller's calls at a time. */
+bool instances_take_turns(const struct link *l);
+/* The server asked something, and nobody knows whom. */
+void instances_learn(struct link *l);
 /* NULL: there can be none, err says why. */
 struct channel *instance_find(struct link *l, const char *caller);
 MUST_CHECK int instance_open(struct channel **out, struct link *l, const char *caller,

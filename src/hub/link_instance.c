@@ -3,6 +3,35 @@
  * the state of the link; lists come from the shared client. */
 #include "link_impl.h"
 
+/* ---- who has one ---- */
+
+static bool is_apart(const struct link *l) { return l->apart && l->era == ERA_LEGACY; }
+
+bool instances_wanted(const struct link *l)
+{
+    return l->spec->instance == SPEC_PER_CLIENT ||
+           (l->spec->instance == SPEC_SHARED && is_apart(l));
+}
+
+bool instances_take_turns(const struct link *l)
+{
+    return l->spec->instance == SPEC_ALWAYS_SHARED && is_apart(l);
+}
+
+void instances_learn(struct link *l)
+{
+    if (l->apart)
+        return;
+    l->apart = true;
+    link_log(l, PB_LOG_WARNING, "It asked while calls of several clients were under way: %s",
+             instances_take_turns(l) ? "from now on the calls of one client are made at a time"
+                                     : "from now on each client has an instance of its own");
+    if (l->opts.learned && !l->closed)
+        l->opts.learned(l->opts.ctx, l);
+}
+
+/* ---- one of them ---- */
+
 struct channel *instance_find(struct link *l, const char *caller)
 {
     for (struct list *pos = l->instances.next; pos != &l->instances; pos = pos->next) {

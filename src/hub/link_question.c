@@ -3,7 +3,7 @@
  * Over stdio nothing says which call a question belongs to. If all calls in flight come from one
  * caller, those counted in that were cancelled and that the server has not answered, it goes to the
  * newest of them. With several callers it could be anybody's, and what one client is asked must not
- * be shown to another: it is refused. */
+ * be shown to another: it is refused, and from then on callers are kept apart. */
 #include "link_impl.h"
 #include <stdio.h>
 
@@ -145,12 +145,16 @@ static void ask_caller(struct link_call *c, struct link_question *mine, bool gue
     c->spec.question(c->spec.ctx, mine, method, params);
 }
 
-static const char *why_not(enum whose whose)
+#define IN_DOUBT \
+    "calls of several clients are under way and it is not known whose question this is; "
+
+static const char *why_not(const struct link *l, enum whose whose)
 {
     switch (whose) {
     case OF_MANY:
-        return "calls of several clients are under way and it is not known whose question this is; "
-               "give each its own process with \"instance\": \"per_client\"";
+        return instances_take_turns(l)
+                   ? IN_DOUBT "from now on the calls of one client are made at a time"
+                   : IN_DOUBT "with its next call each client has an instance of its own";
     case OF_GONE:
         return "the call of this question was cancelled";
     default:
@@ -168,8 +172,11 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
         c = client_request_ctx(ch->client, client_id, link_call_on_reply);
     else
         whose = claims_whose(ch, &c);
+    /* Who has which roots is not worth a process: the empty list is a good answer. */
+    if (whose == OF_MANY && !span_is(method, "roots/list"))
+        instances_learn(ch->l);
     if (!c)
-        ask_owner(ch, q, method, params, why_not(whose));
+        ask_owner(ch, q, method, params, why_not(ch->l, whose));
     else if (can_answer(c, method, params))
         ask_caller(c, question_new(ch, q, c), client_id == 0, method, params);
     else

@@ -76,6 +76,8 @@ void link_connect_done(struct link *l, size_t tools)
     l->connect_took = loop_now_exact(l->loop) - l->connect_began;
     l->connected_at = loop_wall(l->loop);
     l->error.code = PB_OK;
+    if (l->spec->instance == SPEC_SHARED && l->era != ERA_LEGACY)
+        keys_drop(l); /* it says whose its questions are, so that there is only this one */
     link_move(l, &(struct link_status){ .state = LINK_CONNECTED, .tools = tools });
 }
 
@@ -119,7 +121,7 @@ static void open_shared(struct link *l)
     struct early *e;
     int rc = channel_open(&l->shared, &err);
 
-    if (l->spec->instance == SPEC_SHARED)
+    if (l->spec->instance == SPEC_ALWAYS_SHARED)
         keys_drop(l); /* nobody else is going to be started with them */
     if (rc == 0)
         return;

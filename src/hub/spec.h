@@ -5,7 +5,9 @@
 
 enum spec_transport { SPEC_STDIO, SPEC_HTTP, SPEC_SSE, SPEC_TRANSPORTS };
 enum spec_start { SPEC_EAGER, SPEC_LAZY };
-enum spec_instance { SPEC_SHARED, SPEC_PER_CLIENT };
+/* Shared is one for all, until it turns out that each client needs its own; always shared stays one
+ * because somebody has said so. */
+enum spec_instance { SPEC_SHARED, SPEC_PER_CLIENT, SPEC_ALWAYS_SHARED };
 enum spec_auth { SPEC_AUTH_NONE, SPEC_AUTH_API_KEY, SPEC_AUTH_KEYFILE, SPEC_AUTH_OAUTH };
 enum spec_source {
     SPEC_SOURCE_NONE,

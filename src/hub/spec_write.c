@@ -161,8 +161,8 @@ static void put_treatment(struct json_out *o, const struct spec *s, enum spec_st
         json_put_str(o, "start", s->start == SPEC_LAZY ? "lazy" : "eager");
     if (s->idle_ms != SPEC_IDLE_MS)
         put_seconds(o, "idle_s", s->idle_ms);
-    if (s->instance == SPEC_PER_CLIENT)
-        json_put_str(o, "instance", "per_client");
+    if (s->instance != SPEC_SHARED)
+        json_put_str(o, "instance", s->instance == SPEC_PER_CLIENT ? "per_client" : "shared");
     if (s->max_calls)
         json_put_uint(o, "max_calls", s->max_calls);
     if (s->era != PB_ERA_AUTO)

@@ -242,3 +242,66 @@ TEST(the_era_of_last_time_is_tried_first_and_forgotten_when_it_fails)
     CHECK_INT(opened_with[1], PB_ERA_AUTO);
     hub_rig_done(&r);
 }
+
+static void call_as(struct hub_rig *r, const char *tool, const char *caller, struct fake_reply *a)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct pb_error err;
+    uint64_t id;
+
+    *a = (struct fake_reply){ 0 };
+    buf_printf(&params, "{\"name\":\"%s\",\"arguments\":{}}", tool);
+    CHECK_INT(hub_call(r->hub,
+                       &(struct call_spec){ .server = "a",
+                                            .method = "tools/call",
+                                            .params = buf_span(&params),
+                                            .subject = span_of(tool),
+                                            .caller = caller,
+                                            .reply = fake_on_reply,
+                                            .ctx = a },
+                       &id, &err),
+              0);
+}
+
+static bool file_has(const char *path, const char *text)
+{
+    char all[4096];
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, all, sizeof all);
+
+    return n > 0 && span_has(span_make(all, (size_t)n), span_of(text));
+}
+
+/* Nobody edits a config: it is known from then on, also after a restart. */
+TEST(that_the_clients_of_a_server_are_kept_apart_is_remembered)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct fake_reply a, b;
+    char path[256];
+
+    hub_rig_init(&r);
+    hub_rig_dir(&r);
+    f = hub_rig_server(&r, "a");
+    f->era = PB_ERA_LEGACY;
+    fake_tool(f, "slow", FAKE_HANG);
+    fake_tool(f, "ask", FAKE_ASK);
+    for (int run = 0; run < 2; run++) {
+        start(&r, false);
+        cache_file(&r, path, sizeof path);
+        FAKES_WAIT(&r.fakes, hub_rig_state(&r, "a") == LINK_CONNECTED);
+        f->connects = 0;
+        call_as(&r, "slow", "x", &a);
+        call_as(&r, "ask", "y", &b);
+        FAKES_UNTIL(&r.fakes, b.count);
+        CHECK_INT(f->connects, run * 2);
+        CHECK_INT(strstr(f->last_answer, "several clients") == NULL, run);
+        fake_reply_done(&b);
+        if (run == 0) /* the file is written at the end of a turn, by a worker */
+            while (!file_has(path, "\"clients_apart\":true"))
+                loop_turn(r.fakes.loop, false);
+        hub_rig_stop(&r);
+        fake_reply_done(&a);
+    }
+    hub_rig_done(&r);
+}

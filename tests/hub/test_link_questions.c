@@ -106,19 +106,100 @@ TEST(of_several_calls_of_one_caller_the_newest_is_asked)
     kit_done(&k);
 }
 
-TEST(with_calls_of_several_callers_nobody_is_asked_and_the_error_says_what_to_do)
+static bool is_apart(const struct link_kit *k)
+{
+    struct link_facts facts;
+
+    link_facts(k->link, &facts);
+    return facts.apart;
+}
+
+/* x and y call one after the other, before either is answered. */
+static void both_ask(struct link_kit *k, struct person *x, struct person *y)
+{
+    person_call(k, x, "slow", "x", ALL_CAPS);
+    person_call(k, y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k->fakes, y->reply.count);
+    CHECK_INT(x->n_asked + y->n_asked, 0);
+    fake_reply_done(&y->reply);
+}
+
+TEST(a_server_that_asked_in_doubt_works_for_each_caller_apart_from_then_on)
 {
     struct link_kit k;
-    struct person a, b;
+    struct person x, y, z;
 
     legacy_kit(&k);
-    person_call(&k, &a, "slow", "x", ALL_CAPS);
-    person_call(&k, &b, "ask", "y", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, b.reply.count);
-    CHECK_INT(a.n_asked + b.n_asked, 0);
-    CHECK_HAS(k.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
-    CHECK_HAS(k.f->last_answer, "\"instance\": \"per_client\"");
-    fake_reply_done(&b.reply);
+    CHECK(!is_apart(&k));
+    both_ask(&k, &x, &y);
+    CHECK_STR(
+        k.f->last_answer,
+        "refused: -32601 elicitation/create: calls of several clients are under way and it is "
+        "not known whose question this is; with its next call each client has an instance of "
+        "its own");
+    CHECK(is_apart(&k));
+    CHECK_INT(k.f->connects, 1);
+    CHECK_STR(link_log_at(k.link, link_log_count(k.link) - 1)->text,
+              "It asked while calls of several clients were under way: from now on each client has "
+              "an instance of its own");
+    person_call(&k, &y, "ask", "y", ALL_CAPS); /* while x still works on the shared one */
+    person_call(&k, &z, "ask", "z", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.n_asked && z.n_asked);
+    CHECK_INT(k.f->connects, 3);
+    link_answer(y.q, SPAN("{}"));
+    link_answer(z.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
+    CHECK_INT(x.n_asked, 0);
+    fake_reply_done(&y.reply);
+    fake_reply_done(&z.reply);
+    kit_done(&k);
+}
+
+TEST(a_server_that_is_to_stay_shared_lets_its_callers_take_turns)
+{
+    struct link_kit k;
+    struct person x, y, z;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_LEGACY;
+    k.spec->instance = SPEC_ALWAYS_SHARED;
+    fake_tool(k.f, "ask", FAKE_ASK);
+    fake_tool(k.f, "slow", FAKE_HANG);
+    kit_start(&k);
+    both_ask(&k, &x, &y);
+    CHECK_HAS(k.f->last_answer, "from now on the calls of one client are made at a time");
+    person_call(&k, &y, "ask", "y", ALL_CAPS);
+    person_call(&k, &z, "ask", "z", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->calls, 2); /* x is at work */
+    fake_release(k.f, 0, "done");
+    FAKES_UNTIL(&k.fakes, x.reply.count && y.n_asked);
+    fakes_settle(&k.fakes);
+    CHECK_INT(z.n_asked, 0);
+    link_answer(y.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, z.n_asked);
+    link_answer(z.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
+    CHECK_INT(k.f->connects, 1);
+    fake_reply_done(&x.reply);
+    fake_reply_done(&y.reply);
+    fake_reply_done(&z.reply);
+    kit_done(&k);
+}
+
+/* Many servers look at the roots now and then, and none of them needs to know whose they are. */
+TEST(roots_are_no_reason_to_keep_callers_apart)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    person_call(&k, &y, "roots", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
+    CHECK(!is_apart(&k));
+    fake_reply_done(&y.reply);
     kit_done(&k);
 }
 

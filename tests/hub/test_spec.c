@@ -83,7 +83,7 @@ TEST(every_member_survives_being_written_and_read)
         "\"max_calls\":4,\"era\":\"legacy\",\"enabledTools\":[\"read_*\"],"
         "\"disabledTools\":[\"x\",\"y\"]}",
         "{\"url\":\"http://h/mcp\",\"headers\":{\"Authorization\":\"Bearer a: b\"},"
-        "\"era\":\"modern\"}",
+        "\"era\":\"modern\",\"instance\":\"shared\"}",
         "{\"url\":\"http://h/mcp\",\"type\":\"http\",\"auth_type\":\"none\",\"oauth\":{\"a\":1}}",
         "{\"url\":\"http://h/mcp\",\"auth_type\":\"keyfile\",\"keyfile_path\":\"~/.k\","
         "\"config\":{\"a\":[1.0]},\"env_vars\":[{\"name\":\"A\",\"required\":false}]}",
