@@ -117,16 +117,16 @@ static void on_timer(void *ctx)
 
 /* ---- The response ------------------------------------------------------------------------ */
 
-/* The value of the n-th field of this name in the lines of a head. */
-static struct span find_field(struct span head, const char *name, size_t n)
+/* The value of the next field of this name in the lines of a head, which are used up to there. */
+static struct span next_field(struct span *head, const char *name)
 {
-    while (head.n) {
-        const char *lf = memchr(head.p, '\n', head.n);
-        struct span line = span_make(head.p, lf ? (size_t)(lf - head.p) : head.n);
+    while (head->n) {
+        const char *lf = memchr(head->p, '\n', head->n);
+        struct span line = span_make(head->p, lf ? (size_t)(lf - head->p) : head->n);
         const char *colon = memchr(line.p, ':', line.n);
 
-        head = span_from(head, lf ? line.n + 1 : line.n);
-        if (colon && span_is_nocase(span_make(line.p, (size_t)(colon - line.p)), name) && n-- == 0)
+        *head = span_from(*head, lf ? line.n + 1 : line.n);
+        if (colon && span_is_nocase(span_make(line.p, (size_t)(colon - line.p)), name))
             return span_trim(span_from(line, (size_t)(colon - line.p) + 1));
     }
     return (struct span){ 0 };
@@ -136,14 +136,14 @@ struct span http_call_header(const struct http_call *call, const char *name)
 {
     /* Kept inside, but no one can tell. */
     struct http_call *self = (struct http_call *)(uintptr_t)call;
-    struct span head = buf_span(&call->head), value = find_field(head, name, 0), more;
+    struct span head = buf_span(&call->head);
+    struct span value = next_field(&head, name), more = next_field(&head, name);
     AUTO_BUF struct buf all = { 0 };
 
-    more = value.p ? find_field(head, name, 1) : value;
     if (!more.p)
         return value;
     buf_add_span(&all, value);
-    for (size_t i = 1; more.p; more = find_field(head, name, ++i)) {
+    for (; more.p; more = next_field(&head, name)) {
         buf_str(&all, ", ");
         buf_add_span(&all, more);
     }
@@ -245,6 +245,7 @@ size_t call_on_body(char *text, size_t size, size_t n, void *ctx)
 {
     struct http_call *call = ctx;
     struct span bytes = span_make(text, size * n);
+    size_t again = call->taken < bytes.n ? call->taken : bytes.n, used;
 
     if (call->cancelled)
         return 0;
@@ -253,10 +254,16 @@ size_t call_on_body(char *text, size_t size, size_t n, void *ctx)
     if (call->state.now == CALL_PAUSED)
         return CURL_WRITEFUNC_PAUSE;
     call->last_byte = loop_now(call->client->loop);
-    if (!call->events.data || call->events.data(call->ctx, bytes))
-        return call->cancelled ? 0 : bytes.n;
+    used = bytes.n - again;
+    if (used && call->events.data)
+        used = call->events.data(call->ctx, span_from(bytes, again));
     if (call->cancelled)
         return 0;
+    if (again + used == bytes.n) {
+        call->taken -= again;
+        return bytes.n;
+    }
+    call->taken = again + used;
     move(call, CALL_PAUSED);
     arm(call);
     return CURL_WRITEFUNC_PAUSE;
@@ -294,6 +301,7 @@ static int begin(struct http_call *call)
     CURLMcode code;
 
     move(call, CALL_CONNECT);
+    call->taken = 0;
     call->last_byte = loop_now(c->loop);
     call->curl_text[0] = '\0';
     arm(call);

@@ -52,6 +52,7 @@ struct http_call {
     struct buf head;    /* lines of the last response */
     size_t head_bytes;  /* of all heads and trailers of this request */
     size_t dropped;     /* of the body of a redirect */
+    size_t taken;       /* of the bytes that libcurl will bring again after a pause */
     struct arena joined;
     char *redirect; /* where to */
     int status, redirects;

@@ -29,9 +29,9 @@ struct http_client_request {
 struct http_client_events {
     /* The response head is complete. Header lookup with http_call_header() from here on. */
     void (*head)(void *ctx, int status);
-    /* Body bytes as they come. Return false to pause until http_call_resume(): then the same bytes
-     * come again. */
-    bool (*data)(void *ctx, struct span bytes);
+    /* Body bytes as they come. Returns how many it took: with fewer than all of them the call is
+     * paused until http_call_resume(); then the others come again. */
+    size_t (*data)(void *ctx, struct span bytes);
     /* The end; err NULL when the response came whole. Last event; the call is freed after it. */
     void (*done)(void *ctx, const struct pb_error *err);
 };

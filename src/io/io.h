@@ -10,4 +10,5 @@
 #include "loop.h"
 #include "readable.h"
 #include "sse.h"
+#include "sse_reader.h"
 #include "stream.h"

@@ -31,8 +31,10 @@ static int dispatch(struct sse_parser *p)
         .has_id = p->has_id,
     };
 
-    if (p->has_data || p->has_id)
+    if (p->has_data || p->has_id) {
+        p->events++;
         p->event(p->ctx, &e);
+    }
     p->data.n = p->type.n = 0;
     p->has_data = p->has_id = false;
     buf_shrink(&p->data, DATA_KEEP);
@@ -233,16 +235,31 @@ static const char *next(const char **found, const char *at, const char *end, cha
 
 int sse_feed(struct sse_parser *p, struct span chunk, struct pb_error *err)
 {
+    struct sse_share all = { SIZE_MAX, SIZE_MAX };
+    size_t used;
+
+    return sse_feed_some(p, chunk, &all, &used, err);
+}
+
+int sse_feed_some(struct sse_parser *p, struct span chunk, struct sse_share *share, size_t *used,
+                  struct pb_error *err)
+{
     const char *at, *end, *lf = NULL, *cr = NULL;
 
+    *used = chunk.n;
     if (!chunk.n)
         return 0;
     at = chunk.p + skip_bom(p, chunk);
     end = chunk.p + chunk.n;
     while (at < end) {
         const char *stop;
+        size_t before = p->events;
         int rc;
 
+        if (!share->events || !share->lines) {
+            *used = (size_t)(at - chunk.p);
+            return 0;
+        }
         if (p->cr) {
             p->cr = false;
             if (*at == '\n') {
@@ -260,6 +277,8 @@ int sse_feed(struct sse_parser *p, struct span chunk, struct pb_error *err)
             return rc;
         p->cr = *stop == '\r';
         at = stop + 1;
+        share->lines--;
+        share->events -= p->events - before;
     }
     return 0;
 }

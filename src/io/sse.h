@@ -17,6 +17,7 @@ struct sse_event {
 struct sse_parser {
     struct buf line, data, type, id;
     size_t limit;
+    size_t events;     /* handed on so far */
     uint64_t retry_ms; /* last valid `retry:` clamped to SSE_RETRY_MIN_MS..MAX_MS; 0: none yet */
     bool started, cr, has_data, has_id;
     bool data_line, skip_line;                           /* what the rest of the current line is */
@@ -28,6 +29,14 @@ void sse_init(struct sse_parser *p, size_t limit,
               void (*event)(void *ctx, const struct sse_event *e), void *ctx);
 void sse_done(struct sse_parser *p);
 MUST_CHECK int sse_feed(struct sse_parser *p, struct span chunk, struct pb_error *err);
+/* How much may be done: it is counted down. */
+struct sse_share {
+    size_t events, lines;
+};
+/* The same, but stops when the share is used up. *used: how many of the bytes were; all of them
+ * after an error. */
+MUST_CHECK int sse_feed_some(struct sse_parser *p, struct span chunk, struct sse_share *share,
+                             size_t *used, struct pb_error *err);
 
 /* Writing. Each NULL/empty part is left out; data is split at newlines. `data` comes in parts that
  * are concatenated (a JSON message never holds a newline, so nothing is copied twice). */

@@ -18,8 +18,7 @@ static void exchange_free(void *p)
 {
     struct exchange *x = p;
 
-    if (x->streaming)
-        sse_done(&x->sse);
+    sse_reader_done(&x->sse);
     buf_done(&x->text);
     buf_done(&x->last_id);
     buf_done(&x->challenge);
@@ -129,10 +128,9 @@ static void on_head(void *ctx, int status)
         return;
     if (is_type(type, "text/event-stream")) {
         x->body = BODY_STREAM;
-        if (x->streaming)
-            sse_done(&x->sse);
-        sse_init(&x->sse, x->w->wire.opts->max_message_bytes, on_event, x);
-        x->streaming = true;
+        sse_reader_done(&x->sse);
+        sse_reader_init(&x->sse, x->w->wire.loop, &x->call, x->w->wire.opts->max_message_bytes,
+                        on_event, x);
         x->heard = false;
         x->began = loop_now(x->w->wire.loop);
     } else if (x->kind == EX_REQUEST && is_type(type, "application/json")) {
@@ -157,22 +155,24 @@ static void keep_text(struct exchange *x, struct span bytes)
     }
 }
 
-static bool on_data(void *ctx, struct span bytes)
+static size_t on_data(void *ctx, struct span bytes)
 {
     struct exchange *x = ctx;
     struct wire_fault fault = { 0 };
+    size_t taken = bytes.n;
 
     if (x->dead)
-        return true;
+        return taken;
     if (x->body == BODY_JSON || x->body == BODY_ERROR) {
         keep_text(x, bytes);
-    } else if (x->body == BODY_STREAM && sse_feed(&x->sse, bytes, &fault.err) < 0 && !x->dead) {
+    } else if (x->body == BODY_STREAM && sse_reader_take(&x->sse, bytes, &taken, &fault.err) < 0 &&
+               !x->dead) {
         exchange_fail(x, &fault);
-        return true;
+        return taken;
     }
-    if (!x->dead && x->body == BODY_STREAM && x->sse.retry_ms)
-        x->retry_ms = x->sse.retry_ms;
-    return true;
+    if (!x->dead && x->body == BODY_STREAM && x->sse.parser.retry_ms)
+        x->retry_ms = x->sse.parser.retry_ms;
+    return taken;
 }
 
 /* ---- the end ---- */

@@ -40,8 +40,7 @@ struct exchange {
     int status;
     enum exchange_body body;
     struct buf text;
-    bool streaming; /* sse is initialised */
-    struct sse_parser sse;
+    struct sse_reader sse;
     struct buf challenge;
     struct buf last_id; /* of an event; empty: cannot be resumed */
     uint64_t retry_ms, began;

@@ -9,7 +9,7 @@ struct sse_wire {
     struct wire wire;
     struct http_client *http;
     struct http_call *stream;
-    struct sse_parser sse;
+    struct sse_reader sse;
     char *endpoint; /* NULL until told */
     const struct revision *rev;
     struct list posts;
@@ -102,14 +102,16 @@ static void on_head(void *ctx, int status)
         buf_add_span(&w->challenge, http_call_header(w->stream, "WWW-Authenticate"));
 }
 
-static bool on_data(void *ctx, struct span bytes)
+static size_t on_data(void *ctx, struct span bytes)
 {
     struct sse_wire *w = ctx;
     struct wire_fault fault = { 0 };
+    size_t taken = bytes.n;
 
-    if (w->streams && !w->over && !w->closing && sse_feed(&w->sse, bytes, &fault.err) < 0)
+    if (w->streams && !w->over && !w->closing &&
+        sse_reader_take(&w->sse, bytes, &taken, &fault.err) < 0)
         lost(w, &fault);
-    return true;
+    return taken;
 }
 
 static void on_done(void *ctx, const struct pb_error *err)
@@ -147,13 +149,6 @@ static void on_post_head(void *ctx, int status)
         buf_add_span(&p->challenge, http_call_header(p->call, "WWW-Authenticate"));
 }
 
-static bool on_post_data(void *ctx, struct span bytes)
-{
-    (void)ctx;
-    (void)bytes;
-    return true;
-}
-
 static void on_post_done(void *ctx, const struct pb_error *err)
 {
     struct post *p = ctx;
@@ -188,7 +183,7 @@ static void put_headers(struct sse_wire *w, struct header_list *h, bool post)
 
 static int sse_send(struct wire *wire, const struct wire_out *m, struct pb_error *err)
 {
-    static const struct http_client_events events = { on_post_head, on_post_data, on_post_done };
+    static const struct http_client_events events = { on_post_head, NULL, on_post_done };
     struct sse_wire *w = of(wire);
     AUTO_HEADERS struct header_list headers = { 0 };
     struct http_client_request req = {
@@ -230,7 +225,7 @@ static void on_closed(void *ctx)
     loop_fn *fn = w->closed;
     void *fn_ctx = w->closed_ctx;
 
-    sse_done(&w->sse);
+    sse_reader_done(&w->sse);
     buf_done(&w->challenge);
     free(w->endpoint);
     free(w);
@@ -274,7 +269,7 @@ int wire_sse_open(struct wire **out, struct pb_loop *l, const struct pb_client_o
     w->wire = (struct wire){ &sse_ops, events, ctx, l, opts, false };
     w->http = http_client_new(l);
     list_init(&w->posts);
-    sse_init(&w->sse, opts->max_message_bytes, on_event, w);
+    sse_reader_init(&w->sse, l, &w->stream, opts->max_message_bytes, on_event, w);
     put_headers(w, &headers, false);
     req.headers = headers.lines;
     rc = http_client_send(w->http, &w->stream, &req, &stream_events, w, err);

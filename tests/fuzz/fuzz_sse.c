@@ -64,16 +64,20 @@ static void read_all(struct span in, uint32_t seed, struct seen *s)
 
     sse_init(&p, LIMIT, on_event, s);
     while (in.n && rc == 0) {
-        size_t n = in.n;
+        size_t n = in.n, used;
+        struct sse_share share = { SIZE_MAX, SIZE_MAX };
         char *copy;
 
+        if (seed)
+            share = (struct sse_share){ 1 + next_random(&seed) % 4, 1 + next_random(&seed) % 9 };
         if (seed)
             n = 1 + next_random(&seed) % (next_random(&seed) % 4 ? 7 : 300);
         n = n < in.n ? n : in.n;
         copy = mem_dupn(in.p, n); /* so that reads past the cut are seen */
-        rc = sse_feed(&p, span_make(copy, n), NULL);
+        rc = sse_feed_some(&p, span_make(copy, n), &share, &used, NULL);
         free(copy);
-        in = span_from(in, n);
+        assert(used <= n && (used == n || !share.events || !share.lines));
+        in = span_from(in, used);
         assert(p.data.n <= LIMIT + 1 && p.line.n <= SSE_FIELD_ID_MAX + 16);
     }
     buf_printf(&s->log, "%d %llu", rc, (unsigned long long)p.retry_ms);

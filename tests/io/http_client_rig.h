@@ -13,26 +13,39 @@ struct result {
     struct http_call *call;
     struct buf header; /* of `want`, taken when the head came */
     const char *want;
-    bool pause; /* refuse the next bytes */
+    double header_ms; /* of work that it took to find it */
+    bool pause;       /* refuse the next bytes */
+    size_t bite;      /* take so many at a time, and resume; 0: all */
     int paused;
 };
+
+static inline double cpu_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1000000;
+}
 
 static inline void result_head(void *ctx, int status)
 {
     struct result *r = ctx;
     struct span value;
+    double began;
 
     CHECK_INT(r->done, 0);
     r->heads++;
     r->status = status;
     CHECK_INT(http_call_status(r->call), status);
     if (r->want) {
+        began = cpu_ms();
         value = http_call_header(r->call, r->want);
+        r->header_ms = cpu_ms() - began;
         buf_add_span(&r->header, value.p ? value : SPAN("(absent)"));
     }
 }
 
-static inline bool result_data(void *ctx, struct span bytes)
+static inline size_t result_data(void *ctx, struct span bytes)
 {
     struct result *r = ctx;
 
@@ -41,10 +54,14 @@ static inline bool result_data(void *ctx, struct span bytes)
     r->datas++;
     if (r->pause) {
         r->paused++;
-        return false;
+        return 0;
+    }
+    if (r->bite && bytes.n > r->bite) {
+        bytes.n = r->bite;
+        http_call_resume(r->call);
     }
     buf_add_span(&r->body, bytes);
-    return true;
+    return bytes.n;
 }
 
 static inline void result_done(void *ctx, const struct pb_error *err)

@@ -236,6 +236,35 @@ TEST(a_paused_call_stops_its_server_and_loses_nothing)
     client_rig_close(&c);
 }
 
+/* Only what was not taken comes again, and the end after all of it. */
+TEST(bytes_may_be_taken_bite_by_bite)
+{
+    static const size_t bites[] = { 1, 7, 1000, 5000 };
+
+    for (size_t i = 0; i < ARRAY_LEN(bites); i++) {
+        struct client_rig c = { 0 };
+        struct result r = { .bite = bites[i] };
+        AUTO_BUF struct buf all = { 0 };
+        struct span whole;
+
+        for (uint32_t v = 1, k = 0; k < bites[i] * 100; k++)
+            buf_byte(&all, (char)((v = v * 1664525u + 1013904223u) >> 24));
+        client_rig_open(&c);
+        client_get(&c, &r, c.url, "/later");
+        while (!c.rig.n_kept)
+            loop_turn(c.rig.loop, true);
+        whole = buf_span(&all);
+        http_reply(c.rig.kept[0], 200, NULL, &whole, 1);
+        client_until(&c, &r.done);
+        CHECK(!r.failed);
+        CHECK(r.datas >= 100);
+        CHECK_INT(r.body.n, all.n);
+        CHECK(!memcmp(r.body.p, all.p, all.n));
+        result_free(&r);
+        client_rig_close(&c);
+    }
+}
+
 TEST(a_cancelled_call_says_nothing_more_and_its_server_notices)
 {
     struct client_rig c = { 0 };
@@ -292,13 +321,12 @@ static void nested_head(void *ctx, int status)
     nest(n, n->in_head);
 }
 
-static bool nested_data(void *ctx, struct span bytes)
+static size_t nested_data(void *ctx, struct span bytes)
 {
     struct nested *n = ctx;
 
-    (void)bytes;
     nest(n, n->in_data);
-    return true;
+    return bytes.n;
 }
 
 static void nested_done(void *ctx, const struct pb_error *err)

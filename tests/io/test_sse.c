@@ -241,6 +241,36 @@ TEST(ids_and_types_have_a_bound_of_their_own_at_it_and_past_it)
             }
 }
 
+/* At the bound and past it; what is left goes on where it stopped. */
+TEST(no_more_is_handed_on_than_the_share)
+{
+    static const struct {
+        struct sse_share share;
+        size_t used, events;
+    } cases[] = {
+        { { 3, 100 }, 33, 3 }, { { 2, 100 }, 22, 2 }, { { 1, 100 }, 11, 1 },
+        { { 100, 6 }, 33, 3 }, { { 100, 5 }, 32, 2 }, { { 100, 3 }, 21, 1 },
+    };
+    const struct span text = SPAN("data: abc\n\ndata: abc\n\ndata: abc\n\n");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct sse_share share = cases[i].share;
+        struct seen seen = { 0 };
+        struct sse_parser p;
+        struct pb_error err;
+        size_t used;
+
+        sse_init(&p, 1000, on_event, &seen);
+        CHECK_INT(sse_feed_some(&p, text, &share, &used, &err), 0);
+        CHECK_INT(used, cases[i].used);
+        CHECK_INT(p.events, cases[i].events);
+        CHECK_INT(sse_feed(&p, span_from(text, used), &err), 0);
+        CHECK_INT(p.events, 3);
+        sse_done(&p);
+        buf_done(&seen.text);
+    }
+}
+
 TEST(a_million_comments_and_an_endless_one_cost_no_memory)
 {
     struct seen seen = { 0 };
