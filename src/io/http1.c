@@ -236,9 +236,35 @@ static bool request_line_ok(struct http1 *h)
     return true;
 }
 
+/* Of two, one reader takes the first and another the last. Content-Length is llhttp's to count. */
+static const struct {
+    struct span name;
+    const char *why;
+} single_fields[] = {
+    { SPAN_CONST("Host"), "There is more than one Host field." },
+    { SPAN_CONST("Origin"), "There is more than one Origin field." },
+    { SPAN_CONST("Authorization"), "There is more than one Authorization field." },
+    { SPAN_CONST("Content-Type"), "There is more than one Content-Type field." },
+    { SPAN_CONST("Last-Event-ID"), "There is more than one Last-Event-ID field." },
+};
+
+static bool single_ok(struct http1 *h)
+{
+    for (size_t i = 0; i < ARRAY_LEN(single_fields); i++) {
+        size_t n;
+
+        http1_find(h, single_fields[i].name, &n);
+        if (n > 1) {
+            refuse(h, 400, single_fields[i].why);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool fields_ok(struct http1 *h)
 {
-    size_t hosts, codings;
+    size_t codings;
     struct span coding;
 
     for (size_t i = 0; i < h->n_fields; i++) {
@@ -251,9 +277,10 @@ static bool fields_ok(struct http1 *h)
         while (f->value_n && is_blank(h->head.p[f->value + f->value_n - 1]))
             f->value_n--;
     }
-    http1_find(h, SPAN("Host"), &hosts);
-    if (hosts > 1 || (!hosts && !http1_is_10(h))) {
-        refuse(h, 400, hosts ? "There is more than one Host field." : "The Host field is missing.");
+    if (!single_ok(h))
+        return false;
+    if (!http1_is_10(h) && !http1_find(h, SPAN("Host"), NULL).p) {
+        refuse(h, 400, "The Host field is missing.");
         return false;
     }
     coding = http1_find(h, SPAN("Transfer-Encoding"), &codings);

@@ -3,7 +3,8 @@
  * llhttp does the grammar. On top of it this refuses what llhttp lets pass and what has been used
  * to smuggle one request inside another, or has no place here: folded lines, a line end without CR,
  * an empty field name, more than one space in the request line, other protocols and versions,
- * transfer codings but "chunked", Content-Length beside Transfer-Encoding, no Host or two, upgrades
+ * transfer codings but "chunked", Content-Length beside Transfer-Encoding, no Host, two of what
+ * there can be only one of (Host, Origin, Authorization, Content-Type, Last-Event-ID), upgrades
  * (but h2c is ignored, as RFC 9110 7.8 allows: such clients go on in HTTP/1.1), fragments.
  * A refusal is a status and a sentence; the connection must not be used after it. */
 #pragma once

@@ -123,6 +123,22 @@ struct span http_header(const struct http_request *r, const char *name, size_t *
     return http1_find(&r->in, span_of(name), count);
 }
 
+struct span http_repeated(const struct http_request *r, const char *prefix)
+{
+    size_t n = strlen(prefix), count;
+
+    for (size_t i = 0; i < r->in.n_fields; i++) {
+        struct span name = http1_name(&r->in, i);
+
+        if (name.n < n || !span_is_nocase(span_make(name.p, n), prefix))
+            continue;
+        http1_find(&r->in, name, &count);
+        if (count > 1)
+            return name;
+    }
+    return (struct span){ 0 };
+}
+
 size_t http_fields(const struct http_request *r, const struct http_field **out)
 {
     /* Kept inside, but no one can tell. */

@@ -1,14 +1,14 @@
 /* http_server.h - HTTP/1.1 on one listening socket.
  *
  * Strict: llhttp in strict mode; Content-Length together with Transfer-Encoding, obs-fold, bare LF,
- * two Host or Content-Length fields, unknown transfer codings and upgrades are refused with 400 and
- * the connection is closed (an upgrade to h2c is ignored, as RFC 9110 allows: clients that offer it
- * by default go on in HTTP/1.1). Bounds: limits.h HTTP_* and max_body; nothing is allocated by
- * declaration, and the bodies of all requests together hold no more than HTTP_BODIES_BYTES_MAX: who
- * would pass that with a body over HTTP_BODY_SMALL is told 503. Keep-alive and pipelining (answers
- * in order). The handler gets a complete request; `admit` may look at its head before.
- * It answers at once or later, exactly once: whole with http_reply(), or as a stream with
- * http_begin(), http_write()..., http_end().
+ * two Host, Origin, Authorization, Content-Type or Content-Length fields, unknown transfer codings
+ * and upgrades are refused with 400 and the connection is closed (an upgrade to h2c is ignored, as
+ * RFC 9110 allows: clients that offer it by default go on in HTTP/1.1). Bounds: limits.h HTTP_* and
+ * max_body; nothing is allocated by declaration, and the bodies of all requests together hold no
+ * more than HTTP_BODIES_BYTES_MAX: who would pass that with a body over HTTP_BODY_SMALL is told
+ * 503. Keep-alive and pipelining (answers in order). The handler gets a complete request; `admit`
+ * may look at its head before. It answers at once or later, exactly once: whole with http_reply(),
+ * or as a stream with http_begin(), http_write()..., http_end().
  *
  * A client that goes away is noticed at once, also while its request waits. The end of its input is
  * taken for its end: a client that only shuts its sending side looks the same as one that died. It
@@ -69,6 +69,8 @@ struct span http_body(const struct http_request *r);
 struct blob *http_take_body(struct http_request *r);
 /* By name, any case; an empty span with p == NULL when absent. *count (may be NULL): how often. */
 struct span http_header(const struct http_request *r, const char *name, size_t *count);
+/* The name of a field that begins so, in any case, and comes more than once; p == NULL: none. */
+struct span http_repeated(const struct http_request *r, const char *prefix);
 size_t http_fields(const struct http_request *r, const struct http_field **out);
 /* "127.0.0.1:52000" */
 const char *http_peer(const struct http_request *r);

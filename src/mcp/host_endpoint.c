@@ -103,6 +103,21 @@ static struct http_facts facts_of(struct http_request *r)
 
 bool endpoint_takes_body(const struct http_request *r) { return span_is(http_method(r), "POST"); }
 
+/* Of two, one reader takes the first and another the last. */
+static bool refuse_repeated(struct http_request *r, struct span id)
+{
+    struct span name = http_repeated(r, "mcp-");
+    AUTO_BUF struct buf why = { 0 };
+
+    if (!name.p)
+        return false;
+    if (name.n > MCP_NAME_SHOWN_MAX)
+        name.n = MCP_NAME_SHOWN_MAX;
+    buf_printf(&why, "Header mismatch: %.*s comes more than once", SPAN_ARG(name));
+    endpoint_refuse(r, 400, NULL, id, RPC_HEADER_MISMATCH, buf_cstr(&why));
+    return true;
+}
+
 struct message *endpoint_read(struct http_request *r)
 {
     struct message *m;
@@ -113,9 +128,10 @@ struct message *endpoint_read(struct http_request *r)
         return NULL;
     }
     m = message_new(http_take_body(r));
-    if (m->rpc.kind != RPC_INVALID)
+    if (m->rpc.kind == RPC_INVALID)
+        endpoint_refuse(r, 400, NULL, m->rpc.id, m->rpc.code, m->rpc.why);
+    else if (!refuse_repeated(r, m->rpc.id))
         return m;
-    endpoint_refuse(r, 400, NULL, m->rpc.id, m->rpc.code, m->rpc.why);
     message_free(m);
     return NULL;
 }
@@ -124,13 +140,12 @@ struct message *endpoint_read(struct http_request *r)
 static struct session *named_session(struct endpoint *e, struct http_request *r,
                                      const char *principal)
 {
-    size_t count, versions;
-    struct span id = http_header(r, "Mcp-Session-Id", &count);
-    struct span version = http_header(r, "MCP-Protocol-Version", &versions);
+    struct span id = http_header(r, "Mcp-Session-Id", NULL);
+    struct span version = http_header(r, "MCP-Protocol-Version", NULL);
     const struct revision *rev = revision_find(version);
     struct session *s;
 
-    if (count != 1) {
+    if (!id.p) {
         refuse(r, 400, RPC_SERVER_ERROR, "Bad Request: Mcp-Session-Id header is required");
         return NULL;
     }
@@ -139,7 +154,7 @@ static struct session *named_session(struct endpoint *e, struct http_request *r,
         refuse(r, 404, RPC_SESSION_NOT_FOUND, "Session not found");
         return NULL;
     }
-    if (versions > 1 || (versions && (!rev || rev->era != ERA_LEGACY))) {
+    if (version.p && (!rev || rev->era != ERA_LEGACY)) {
         refuse(r, 400, RPC_SERVER_ERROR, "Bad Request: Unsupported protocol version");
         return NULL;
     }
@@ -326,7 +341,7 @@ static void get(struct endpoint *e, struct http_request *r, const char *principa
     struct span last = http_header(r, "Last-Event-ID", NULL);
     struct session *s;
 
-    if (refuse_modern(r))
+    if (refuse_modern(r) || refuse_repeated(r, SPAN("")))
         return;
     if (!accepted(r).sse) {
         refuse(r, 406, RPC_SERVER_ERROR, "Not Acceptable: Accept must allow text/event-stream");
@@ -349,7 +364,7 @@ static void delete_session(struct endpoint *e, struct http_request *r, const cha
 {
     struct session *s;
 
-    if (refuse_modern(r))
+    if (refuse_modern(r) || refuse_repeated(r, SPAN("")))
         return;
     s = named_session(e, r, principal);
     if (!s)

@@ -26,5 +26,5 @@ void endpoint_refuse(struct http_request *r, int status, const char *headers, st
 /* Does what it asks for come with a message? */
 bool endpoint_takes_body(const struct http_request *r);
 /* The checks of every POST that brings a message: 415 and 400 are answered here, and NULL comes
- * back. */
+ * back. 400 also when a header of the protocol comes more than once. */
 struct message *endpoint_read(struct http_request *r);

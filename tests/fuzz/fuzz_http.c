@@ -15,8 +15,10 @@ static uint32_t next_random(uint32_t *seed)
 
 static void check_head(const struct http1 *h)
 {
+    static const char *const single[] = { "origin", "authorization", "content-type",
+                                          "last-event-id" };
     struct span head = buf_span(&h->head);
-    size_t hosts, lengths, codings;
+    size_t hosts, lengths, codings, n;
 
     assert(head.n <= HTTP_HEAD_BYTES_MAX && h->n_fields <= HTTP_FIELDS_MAX);
     assert(head.n >= 4 && !memcmp(head.p + head.n - 4, "\r\n\r\n", 4));
@@ -39,6 +41,10 @@ static void check_head(const struct http1 *h)
     http1_find(h, SPAN("content-length"), &lengths);
     http1_find(h, SPAN("transfer-encoding"), &codings);
     assert(hosts <= 1 && lengths + codings <= 1);
+    for (size_t i = 0; i < ARRAY_LEN(single); i++) {
+        http1_find(h, span_of(single[i]), &n);
+        assert(n <= 1);
+    }
     assert(hosts || http1_is_10(h));
     assert(http1_method(h).n && http1_target(h).n);
 }

@@ -180,6 +180,11 @@ static const struct {
     { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nX : x\r\n\r\n") },
     { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\nnocolon\r\n\r\n") },
     { 400, SPAN_CONST("GET / HTTP/1.1\r\nHost: a\r\n\"q\": x\r\n\r\n") },
+    /* what there can be only one of */
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Origin: http://a\r\nOrigin: http://a\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Authorization: a\r\nX: y\r\nauthorization: b\r\n\r\n") },
+    { 400, SPAN_CONST("GET / HTTP/1.1\r\n" H "Last-Event-ID: 1\r\nLast-Event-ID:\r\n\r\n") },
+    { 400, SPAN_CONST("POST / HTTP/1.1\r\n" H "Content-Length: 1\r\nContent-Type: a/b\r\nCONTENT-TYPE: a/c\r\n\r\nx") },
     { 400, SPAN_CONST("\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") },
     /* the request line */
     { 400, SPAN_CONST("GET  / HTTP/1.1\r\nHost: a\r\n\r\n") },

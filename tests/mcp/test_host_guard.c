@@ -160,7 +160,6 @@ TEST(every_route_asks_the_guard_first)
         "Host: 127.0.0.1:%d\r\nOrigin: http://evil.example\r\n",
         "Host: 127.0.0.1:%d\r\nOrigin: null\r\n",
         "Host: 127.0.0.1:%d\r\nOrigin: http://localhost:1\r\n",
-        "Host: 127.0.0.1:%d\r\nOrigin: http://127.0.0.1\r\nOrigin: http://127.0.0.1\r\n",
         "Host: 127.0.0.1:%d\r\nX-Forwarded-Host: localhost\r\nOrigin: https://evil\r\n",
     };
     struct kit k;
@@ -225,7 +224,10 @@ TEST(a_token_is_wanted_when_one_is_set)
     CHECK_INT(a.status, 401);
     CHECK_STR(web_header(&w, a.head, "WWW-Authenticate"), "Bearer error=\"invalid_token\"");
     a = web_post(&w, "Authorization: Bearer s3cret\r\nAuthorization: Bearer s3cret\r\n", WEB_PING);
-    CHECK_INT(a.status, 401);
+    CHECK_INT(a.status, 400);
+    CHECK_HAS(a.body, "There is more than one Authorization field.");
+    web_close(&w);
+    w = web_open(&k);
     a = web_post(&w, "Authorization: Bearer s3cret\r\n", WEB_PING);
     CHECK_INT(a.status, 400);
     CHECK(!strstr(k.log, "s3cret"));

@@ -37,7 +37,6 @@ TEST(a_post_that_cannot_be_a_message_is_refused_with_a_reason)
         { "Content-Type: application/jsonx\r\n", WEB_PING, 415, "-32000" },
         { "Content-Type: multipart/form-data\r\n", WEB_PING, 415, "-32000" },
         { "", WEB_PING, 415, "-32000" },
-        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", WEB_PING, 415, "" },
         { "Content-Type: application/json\r\nAccept: text/html\r\n", WEB_PING, 406, "-32000" },
         { "Content-Type: application/json\r\n", "{", 400, "-32700" },
         { "Content-Type: application/json\r\n", "", 400, "-32700" },
@@ -54,6 +53,9 @@ TEST(a_post_that_cannot_be_a_message_is_refused_with_a_reason)
           "found\"}}" },
         { "Content-Type: application/json; charset=UTF-8\r\n", WEB_PING, 400, "Session" },
         { "Content-Type: Application/JSON\r\nAccept: */*\r\n", WEB_PING, 400, "Session" },
+        /* closes the connection: the last */
+        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", WEB_PING, 400,
+          "more than one Content-Type" },
     };
 
     begin();
@@ -411,6 +413,42 @@ TEST(a_modern_request_needs_no_session)
     CHECK_INT(a.status, 400);
     CHECK_HAS(a.body, "-32600");
     CHECK_INT(web_post(&w, WEB_MODERN_HEADERS("x"), NOTE).status, 202);
+    end();
+}
+
+/* Of two, one reader takes the first and another the last. */
+TEST(a_header_of_the_protocol_that_comes_twice_is_refused)
+{
+    static const struct {
+        const char *headers;
+        const char *name;
+    } cases[] = {
+        { WEB_MODERN_CALL_HEADERS("fast") "Mcp-Name: echo\r\n", "Mcp-Name" },
+        { WEB_MODERN_CALL_HEADERS("fast") "mcp-name: other\r\n", "Mcp-Name" },
+        { WEB_MODERN_CALL_HEADERS("fast") "Mcp-Method: tools/call\r\n", "Mcp-Method" },
+        { WEB_MODERN_CALL_HEADERS("fast") "MCP-Protocol-Version: 2026-07-28\r\n",
+          "MCP-Protocol-Version" },
+        { WEB_MODERN_CALL_HEADERS("fast") "Mcp-Param-X: 1\r\nAccept: */*\r\nMcp-Param-X: 1\r\n",
+          "Mcp-Param-X" },
+        { WEB_MODERN_CALL_HEADERS("fast") "Mcp-Session-Id: 1\r\nMcp-Session-Id: 1\r\n",
+          "Mcp-Session-Id" },
+    };
+    struct answer a;
+
+    begin();
+    a = web_post(&w, WEB_MODERN_CALL_HEADERS("fast"), WEB_MODERN_CALL("fast"));
+    CHECK_INT(a.status, 200);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        a = web_post(&w, cases[i].headers, WEB_MODERN_CALL("fast"));
+        if (a.status != 400 || !strstr(a.body, cases[i].name))
+            TAP_FAIL("%s is answered %d", cases[i].headers, a.status);
+        CHECK_HAS(a.body, "comes more than once");
+        CHECK_HAS(a.body, "\"id\":1");
+    }
+    web_request(&w, "GET", "/mcp", "Mcp-Session-Id: a\r\nMcp-Session-Id: b\r\n", NULL);
+    CHECK_INT(web_answer(&w).status, 400);
+    web_request(&w, "DELETE", "/mcp", "Mcp-Session-Id: a\r\nMcp-Session-Id: b\r\n", NULL);
+    CHECK_INT(web_answer(&w).status, 400);
     end();
 }
 

@@ -81,6 +81,7 @@ TEST(messages_that_cannot_be_taken_are_refused)
         { "/messages?sessionId=", "application/json", WEB_PING, 404 },
         { NULL, "text/plain", WEB_PING, 415 },
         { NULL, "application/json", "{", 400 },
+        { NULL, "application/json\r\nMcp-Name: a\r\nMcp-Name: a", WEB_PING, 400 },
         { NULL, "application/json", WEB_PING, 202 },
     };
 
