@@ -228,6 +228,9 @@ enum {
     MCP_TEMPLATE_STEPS_MAX = 4194304,    /* the same for one template of our own */
     RELAY_URIS_MAX = 10000,              /* of one result, rewritten; more pass as they are */
 
+    DAEMON_LOG_BURST = 50, /* warnings on standard error at once; */
+    DAEMON_LOG_MS = 1000,  /* then one more in this time */
+
     /* REST */
     SERVE_WRONG_TOKENS_MAX = 100,    /* a second, of one listener; more are told to wait */
     REST_REQUESTS_MAX = 1024,        /* under way at a time; streams are counted apart */

@@ -414,6 +414,7 @@ int daemon_run(const struct daemon_options *opts)
     child_keep_file_limit(); /* every client and every server takes some */
     d.loop = loop_new(NULL);
     list_init(&d.waiting);
+    daemon_log_start();
     if (start(&d, &err) < 0) {
         status = cli_fail(&err);
         begin_stop(&d);

@@ -16,3 +16,6 @@ struct daemon_options {
 
 /* Runs until SIGTERM or SIGINT, or the end of stdin. Returns an exit code. */
 int daemon_run(const struct daemon_options *opts);
+
+/* daemon_log.c: warnings go to standard error from now on. */
+void daemon_log_start(void);

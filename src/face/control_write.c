@@ -413,6 +413,19 @@ static void put_restart(struct json_out *o, const struct control_facts *f)
     json_end(o);
 }
 
+/* What held up the one thread that does everything. */
+static void put_loop(struct json_out *o, const struct pb_loop *l)
+{
+    struct loop_stats s = loop_stats(l);
+
+    json_begin_object(o, "loop");
+    json_put_uint(o, "over_20ms", s.busy);
+    json_put_uint(o, "over_100ms", s.slow);
+    json_put_uint(o, "longest_ms", (uint64_t)s.longest_ms);
+    json_put_str_opt(o, "longest", s.longest);
+    json_end(o);
+}
+
 void control_write_status(struct json_out *o, const struct hosts *s)
 {
     const struct control_facts *f = control_facts_of(s);
@@ -434,6 +447,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     json_put_uint(o, "tools", t.tools);
     json_put_uint(o, "in_flight", t.in_flight);
     json_put_uint(o, "memory_bytes", control_resident_bytes());
+    put_loop(o, hub_loop(h));
     control_write_calls(o, "calls", h);
     json_end(o);
 }

@@ -2,6 +2,7 @@
  * this run of the program; those of a server begin anew when it is removed. */
 #include "host_impl.h"
 #include "rest_impl.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -284,6 +285,18 @@ static size_t count_clients(const struct hosts *s)
     return n;
 }
 
+/* One thread does everything: what holds it up is felt by all. */
+static void put_loop(struct page *p)
+{
+    struct loop_stats s = loop_stats(p->rest->loop);
+
+    head(p, "patchbay_loop_slow_callbacks_total", "counter", "Callbacks that held up all others.");
+    buf_printf(p->out, "%s{over=\"%dms\"} %" PRIu64 "\n", p->name, LOOP_BUSY_MS, s.busy);
+    buf_printf(p->out, "%s{over=\"%dms\"} %" PRIu64 "\n", p->name, LOOP_SLOW_MS, s.slow);
+    head(p, "patchbay_loop_longest_callback_seconds", "gauge", "The longest of them.");
+    value(p, s.longest_ms / 1000);
+}
+
 static void put_process(struct page *p)
 {
     const struct control_facts *f = control_facts_of(p->rest->hosts);
@@ -321,6 +334,7 @@ void rest_metrics(struct rest_call *c)
     struct span body;
 
     put_process(&p);
+    put_loop(&p);
     if (c->hub)
         put_hub(&p);
     body = buf_span(&out);

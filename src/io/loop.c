@@ -96,6 +96,43 @@ static bool alive(struct pb_loop *l)
            l->closings || l->strong || atomic_load(&l->posted);
 }
 
+/* Once in LOOP_REPORT_MS for each mark: what goes wrong again and again must not fill the log. */
+static bool may_report(struct pb_loop *l)
+{
+    uint64_t now = l->clock->now_ms(l->clock);
+
+    for (size_t i = 0; i < MARKS_MAX; i++) {
+        struct reported *r = &l->reported[i];
+
+        if (r->mark && strcmp(r->mark, l->mark) != 0)
+            continue;
+        if (r->mark && now < r->again)
+            return false;
+        *r = (struct reported){ l->mark, now + LOOP_REPORT_MS };
+        return true;
+    }
+    return false;
+}
+
+void loop_held_up(struct pb_loop *l, uint64_t ns)
+{
+    struct loop_stats *s = &l->stats;
+    double ms = (double)ns / NS_PER_MS;
+
+    s->busy++;
+    if (ms > s->longest_ms) {
+        s->longest_ms = ms;
+        s->longest = l->mark;
+    }
+    if (ns <= (uint64_t)LOOP_SLOW_MS * NS_PER_MS)
+        return;
+    s->slow++;
+    if (may_report(l))
+        log_warn("the loop was held up for %.0f ms by: %s", ms, l->mark);
+}
+
+struct loop_stats loop_stats(const struct pb_loop *l) { return l->stats; }
+
 static void run_posts(struct pb_loop *l)
 {
     struct calls batch;
@@ -123,9 +160,10 @@ static void run_deferred(struct pb_loop *l)
 
     l->deferred = l->deferred_spare;
     l->deferred_spare = (struct calls){ 0 };
-    loop_mark(l, "deferred calls");
-    for (size_t i = 0; i < batch.n; i++)
+    for (size_t i = 0; i < batch.n; i++) {
+        loop_mark(l, "deferred call");
         batch.v[i].fn(batch.v[i].ctx);
+    }
     calls_clear(&batch);
     swap_calls(&l->deferred_spare, &batch);
     calls_done(&batch);

@@ -3,7 +3,8 @@
  * Everything above `base` belongs to the thread that runs its loop. Other threads reach it only
  * through loop_post() and loop_wait(). A callback never runs inside the call that registered it.
  * Time is that of the clock handed in; with a manual clock, timers fire only in
- * loop_advance(). A callback that takes longer than LOOP_SLOW_MS is logged as a warning. */
+ * loop_advance(). A callback that takes longer than LOOP_SLOW_MS is logged as a warning, and one
+ * that takes longer than LOOP_BUSY_MS is counted. */
 #pragma once
 #include "base/base.h"
 
@@ -41,6 +42,15 @@ struct clock *loop_clock(const struct pb_loop *l);
 /* Manual clock only: moves time on and fires due timers in the order of their deadlines, turning
  * the loop between them. */
 void loop_advance(struct pb_loop *l, uint64_t ms);
+
+/* Callbacks that held up all others, since the loop was made. Loop thread only. */
+struct loop_stats {
+    uint64_t busy; /* took longer than LOOP_BUSY_MS */
+    uint64_t slow; /* of these, longer than LOOP_SLOW_MS */
+    double longest_ms;
+    const char *longest; /* what kind of callback that was; NULL: there was none */
+};
+struct loop_stats loop_stats(const struct pb_loop *l);
 
 /* Keep the loop alive without a handle. Counted. */
 void loop_hold(struct pb_loop *l);

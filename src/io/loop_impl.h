@@ -5,7 +5,16 @@
 #include <stdatomic.h>
 #include <uv.h>
 
-enum { NS_PER_MS = 1000000 };
+enum {
+    NS_PER_MS = 1000000,
+    MARKS_MAX = 16, /* different ones that are reported; there are fewer */
+};
+
+/* A mark that was reported, and when it may be again. */
+struct reported {
+    const char *mark;
+    uint64_t again; /* loop time */
+};
 
 struct call {
     loop_fn *fn;
@@ -45,7 +54,9 @@ struct pb_loop {
     bool in_turn, in_run, wake_ref;
     const char *mark; /* the callback that runs, for the slow report */
     uint64_t mark_at; /* ns */
-    int64_t wall;     /* as it was in ... */
+    struct loop_stats stats;
+    struct reported reported[MARKS_MAX];
+    int64_t wall; /* as it was in ... */
     uint64_t wall_turn;
 
     struct list signals, once, kept, corked;
@@ -68,14 +79,17 @@ struct pb_loop {
 
 void calls_add(struct calls *c, loop_fn *fn, void *ctx);
 
-/* From here on, up to the next mark, the loop's time is spent on `what`; NULL: on nothing. */
+/* The callback of the mark took so long. */
+void loop_held_up(struct pb_loop *l, uint64_t ns);
+
+/* From here on, up to the next mark, the loop's time is spent on `what`, a literal; NULL: on
+ * nothing. */
 static inline void loop_mark(struct pb_loop *l, const char *what)
 {
     uint64_t now = uv_hrtime();
 
-    if (l->mark && now - l->mark_at > (uint64_t)LOOP_SLOW_MS * NS_PER_MS)
-        log_warn("the loop was held up for %llu ms by: %s",
-                 (unsigned long long)((now - l->mark_at) / NS_PER_MS), l->mark);
+    if (l->mark && now - l->mark_at > (uint64_t)LOOP_BUSY_MS * NS_PER_MS)
+        loop_held_up(l, now - l->mark_at);
     l->mark = what;
     l->mark_at = now;
 }

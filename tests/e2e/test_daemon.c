@@ -35,6 +35,58 @@ TEST(status_tells_whether_a_daemon_runs_and_stop_ends_it)
     rig_end();
 }
 
+static int count_of(const char *text, const char *what)
+{
+    int n = 0;
+
+    for (const char *p = text; (p = strstr(p, what)); p++)
+        n++;
+    return n;
+}
+
+/* Each server makes CATALOG_WARNINGS_MAX of them. */
+static void start_warned(int servers)
+{
+    AUTO_BUF struct buf config = { 0 }, tools = { 0 };
+
+    CHECK_INT(mkdir(in_home("script"), 0700), 0);
+    write_file(in_home("script/initialize"),
+               "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"
+               "\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}");
+    for (int i = 0; i <= CATALOG_WARNINGS_MAX; i++)
+        buf_printf(&tools, "%s{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}",
+                   i ? "," : "{\"tools\":[");
+    buf_str(&tools, "]}");
+    write_file(in_home("script/tools_list"), buf_cstr(&tools));
+    for (int i = 0; i < servers; i++)
+        buf_printf(&config,
+                   "%s\"s%d\":{\"command\":\"$BUILD/tests/e2e/script_server\",\"args\":["
+                   "\"$HOME/script\"]}",
+                   i ? "," : "", i);
+    rig_config(buf_cstr(&config));
+    rig_daemon(NULL);
+}
+
+TEST(warnings_of_the_daemon_reach_its_stderr_up_to_a_bound)
+{
+    enum { SERVERS = 10, MADE = SERVERS * CATALOG_WARNINGS_MAX };
+    int n;
+
+    rig_begin();
+    start_warned(SERVERS);
+    WAIT_FOR(strstr(file_text("daemon.err"), "patchbay: warning: server 's0': tool 't' is listed "
+                                             "more than once: the first one counts\n"));
+    for (int i = 0; i < SERVERS; i++) {
+        char name[8];
+
+        snprintf(name, sizeof name, "s%d", i);
+        WAIT_FOR(strcmp(server_is(name, "state"), "connected") == 0);
+    }
+    n = count_of(file_text("daemon.err"), "patchbay: warning: ");
+    CHECK(n >= DAEMON_LOG_BURST && n < MADE);
+    rig_end();
+}
+
 TEST(verbs_that_need_a_daemon_say_so)
 {
     static const char *const verbs[] = { "connect", "disconnect", "reconnect", "cancel", "logs" };

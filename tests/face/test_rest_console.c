@@ -1,6 +1,7 @@
 /* What a console and scripts need beside S4's routes. What changes config.json is tested with the
  * real program. */
 #include "rest_kit.h"
+#include <time.h>
 
 TEST(servers_tell_how_they_are_and_how_they_are_reached)
 {
@@ -384,6 +385,32 @@ TEST(metrics_count_the_clients)
     face_close(&c);
     CHECK_INT(GET(&rig, "/metrics"), 200);
     CHECK_HAS(rest_body, "patchbay_mcp_clients 0\n");
+    rest_done(&rig);
+}
+
+static void hold_up(void *ctx)
+{
+    struct timespec ts = { 0, (LOOP_BUSY_MS + 1) * 1000000L };
+
+    (void)ctx;
+    nanosleep(&ts, NULL);
+}
+
+TEST(metrics_and_status_tell_what_held_up_the_loop)
+{
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    loop_defer(rig.hub.fakes.loop, hold_up, NULL);
+    CHECK_INT(GET(&rig, "/metrics"), 200);
+    CHECK_INT(GET(&rig, "/metrics"), 200);
+    CHECK_HAS(rest_body, "patchbay_loop_slow_callbacks_total{over=\"20ms\"} ");
+    CHECK(!strstr(rest_body, "patchbay_loop_slow_callbacks_total{over=\"20ms\"} 0\n"));
+    CHECK_HAS(rest_body, "patchbay_loop_slow_callbacks_total{over=\"100ms\"} ");
+    CHECK_HAS(rest_body, "patchbay_loop_longest_callback_seconds 0.");
+    CHECK_INT(GET(&rig, "/api/status"), 200);
+    CHECK_HAS(rest_body, "\"loop\":{\"over_20ms\":");
+    CHECK_HAS(rest_body, "\"longest\":\"deferred call\"");
     rest_done(&rig);
 }
 

@@ -523,12 +523,23 @@ static void on_log(void *ctx, enum pb_log_level level, const char *line)
     snprintf(s->line, sizeof s->line, "%s", line);
 }
 
+static void dawdle_for(long ms)
+{
+    struct timespec ts = { 0, ms * 1000000L };
+
+    nanosleep(&ts, NULL);
+}
+
 static void dawdle(void *ctx)
 {
-    struct timespec ts = { 0, (LOOP_SLOW_MS + 20) * 1000000L };
-
     (void)ctx;
-    nanosleep(&ts, NULL);
+    dawdle_for(LOOP_SLOW_MS + 20);
+}
+
+static void linger(void *ctx)
+{
+    (void)ctx;
+    dawdle_for(LOOP_BUSY_MS + 1);
 }
 
 TEST(a_slow_callback_is_reported_by_its_kind)
@@ -545,6 +556,42 @@ TEST(a_slow_callback_is_reported_by_its_kind)
     loop_run(t.loop);
     CHECK_INT(log.warnings, 1);
     CHECK_HAS(log.line, "ms by: timer");
+    pb_log_to(NULL, NULL, PB_LOG_DEBUG);
+    loop_free(t.loop);
+}
+
+TEST(callbacks_that_hold_up_the_loop_are_counted_and_reported_now_and_then)
+{
+    struct manual_clock clock;
+    struct trail t = { 0 };
+    struct seen_log log = { 0 };
+    struct loop_stats s;
+
+    manual_clock_init(&clock);
+    t.loop = loop_new(&clock.clock);
+    pb_log_to(on_log, &log, PB_LOG_WARNING);
+    for (int i = 0; i < 3; i++)
+        loop_defer(t.loop, i == 1 ? linger : dawdle, &t);
+    loop_turn(t.loop, false);
+    s = loop_stats(t.loop);
+    CHECK_INT(s.busy, 3);
+    CHECK_INT(s.slow, 2);
+    CHECK(s.longest_ms > LOOP_SLOW_MS);
+    CHECK_STR(s.longest, "deferred call");
+    CHECK_INT(log.warnings, 1);
+    CHECK_HAS(log.line, "ms by: deferred call");
+
+    CHECK_INT(loop_post(t.loop, dawdle, &t, NULL), 0); /* another kind has its own turn */
+    loop_turn(t.loop, false);
+    CHECK_INT(log.warnings, 2);
+    loop_advance(t.loop, LOOP_REPORT_MS - 1);
+    loop_defer(t.loop, dawdle, &t);
+    loop_turn(t.loop, false);
+    CHECK_INT(log.warnings, 2);
+    loop_advance(t.loop, 1);
+    loop_defer(t.loop, dawdle, &t);
+    loop_turn(t.loop, false);
+    CHECK_INT(log.warnings, 3);
     pb_log_to(NULL, NULL, PB_LOG_DEBUG);
     loop_free(t.loop);
 }

@@ -1,0 +1,44 @@
+/* daemon_log.c - warnings of the program, for whoever reads its standard error. What others do can
+ * cause them, and nobody may read them: they are bounded, and what cannot be written at once is
+ * left out rather than waited for. */
+#include "daemon.h"
+#include <poll.h>
+
+static struct {
+    uint64_t paid_until; /* ms: each line costs DAEMON_LOG_MS of the time that passes */
+    unsigned long left_out;
+} log_state; /* the log has one sink, which runs under its lock */
+
+static bool can_write(void)
+{
+    struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
+static bool has_turn(uint64_t now)
+{
+    if (log_state.paid_until < now)
+        log_state.paid_until = now;
+    if (log_state.paid_until - now > (uint64_t)(DAEMON_LOG_BURST - 1) * DAEMON_LOG_MS)
+        return false;
+    log_state.paid_until += DAEMON_LOG_MS;
+    return true;
+}
+
+static void say(void *ctx, enum pb_log_level level, const char *line)
+{
+    struct clock *clock = clock_real();
+
+    (void)ctx;
+    if (!can_write() || !has_turn(clock->now_ms(clock))) {
+        log_state.left_out++;
+        return;
+    }
+    if (log_state.left_out)
+        fprintf(stderr, "patchbay: %lu lines were left out here\n", log_state.left_out);
+    log_state.left_out = 0;
+    fprintf(stderr, "patchbay: %s: %s\n", log_level_name(level), line);
+}
+
+void daemon_log_start(void) { pb_log_to(say, NULL, PB_LOG_WARNING); }
