@@ -2,21 +2,22 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 
-/* An eventfd while a request is waited for, else -1. */
-static volatile sig_atomic_t interrupt_fd = -1;
+/* An eventfd while a request is waited for, else -1. The signal may come on any thread. */
+static atomic_int interrupt_fd = -1;
 
 /* While nothing has been asked there is nothing to cancel. Servers that were started are ended by
  * the warden, or by the end of their input. */
 static void on_interrupt(int signo)
 {
-    int kept = errno;
+    int kept = errno, fd = atomic_load(&interrupt_fd);
 
     (void)signo;
-    if (interrupt_fd < 0)
+    if (fd < 0)
         _exit(CLI_INTERRUPTED);
-    eventfd_write(interrupt_fd, 1);
+    eventfd_write(fd, 1);
     errno = kept;
 }
 
@@ -37,9 +38,12 @@ void cli_answer_done(struct cli_answer *a)
     *a = (struct cli_answer){ 0 };
 }
 
+/* Filled in on the thread of the client until `over` is set; then it is the waiting thread's again.
+ * The eventfd only wakes that one. */
 struct waiting {
     int done, interrupted; /* eventfds */
-    bool shown;            /* a line of progress stands on the terminal */
+    atomic_bool over;
+    bool shown; /* a line of progress stands on the terminal */
     struct cli_answer *answer;
     struct pb_error err;
 };
@@ -55,7 +59,8 @@ static void on_answer(void *ctx, const struct pb_result *result, const struct pb
         w->answer->text = pb_result_text(result);
         w->answer->is_error = pb_result_is_error(result);
     }
-    eventfd_write(w->done, 1);
+    atomic_store_explicit(&w->over, true, memory_order_release);
+    eventfd_write(w->done, 1); /* last: whoever waits may be gone after it */
 }
 
 /* On a terminal one line that is written over; elsewhere a line each. */
@@ -88,7 +93,7 @@ static void wait_for(struct waiting *w, struct pb_client *client, uint64_t id)
                 continue;
             break;
         }
-        if (p[0].revents)
+        if (p[0].revents && atomic_load_explicit(&w->over, memory_order_acquire))
             break;
         if (eventfd_read(w->interrupted, &ignored) == 0)
             pb_client_cancel(client, id);
@@ -125,9 +130,9 @@ int cli_request(struct pb_client *client, const struct cli_asked *what, struct c
     if (w.done < 0 || w.interrupted < 0) {
         rc = fail_sys(err, errno, "make an eventfd");
     } else {
-        interrupt_fd = w.interrupted;
+        atomic_store(&interrupt_fd, w.interrupted);
         rc = send_and_wait(&w, client, what, err);
-        interrupt_fd = -1;
+        atomic_store(&interrupt_fd, -1);
     }
     if (w.done >= 0)
         close(w.done);
