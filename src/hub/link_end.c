@@ -156,8 +156,11 @@ void link_call_explain(const struct link_call *c, const struct pb_error *from, s
     case PB_E_CANCELLED:
         to->sys = FAULT_CANCELLED;
         break;
-    default:
-        to->sys = from->code == PB_E_BUSY ? FAULT_BUSY : FAULT_NONE;
+    case PB_E_BUSY:
+        to->sys = FAULT_BUSY;
+        break;
+    default: /* mostly an answer that is none */
+        fail(to, from->code, "Server '%s': %s", link_name(c->l), reason_of(c, from));
     }
     redact_error(c->l->hidden, to);
 }

@@ -575,6 +575,26 @@ static void check_harmless(const char *what)
             TAP_FAIL("'%s' lets %zu through: %s", what, i, out);
 }
 
+TEST(a_malformed_answer_is_told_at_once_with_the_name_of_its_server)
+{
+    static const struct {
+        const char *result, *why;
+    } cases[] = {
+        { "{},\"error\":{\"code\":1,\"message\":\"m\"}",
+          "Server 'evil': the answer is malformed: an answer has a result or an error, not both" },
+        { "{\"a\":1,\"a\":2}", "Server 'evil': the answer is no valid JSON: " },
+        { "{", "Server 'evil': the answer is no valid JSON: " },
+    };
+
+    script_begin("{\"tools\":[{\"name\":\"ok\",\"inputSchema\":{\"type\":\"object\"}}]}");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        script("tools_call", cases[i].result);
+        CHECK_INT(RUN("call", "evil.ok"), 5);
+        CHECK_HAS(err, cases[i].why);
+    }
+    rig_end();
+}
+
 /* C11 C17, ANSI deception */
 TEST(nothing_that_a_server_says_moves_the_terminal)
 {
