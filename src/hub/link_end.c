@@ -139,11 +139,13 @@ static const char *reason_of(const struct link_call *c, const struct pb_error *e
 
 void link_call_explain(const struct link_call *c, const struct pb_error *from, struct pb_error *to)
 {
-    *to = *from;
-    switch (from->code) {
+    const struct pb_error was = *from; /* they may be one */
+
+    *to = was;
+    switch (was.code) {
     case PB_E_CLOSED:
         fault_fail(to, FAULT_NOT_CONNECTED, "Server '%s' is not connected: %s", link_name(c->l),
-                   reason_of(c, from));
+                   reason_of(c, &was));
         channel_explain(c->ch, to);
         break;
     case PB_E_REMOTE:
@@ -160,7 +162,7 @@ void link_call_explain(const struct link_call *c, const struct pb_error *from, s
         to->sys = FAULT_BUSY;
         break;
     default: /* mostly an answer that is none */
-        fail(to, from->code, "Server '%s': %s", link_name(c->l), reason_of(c, from));
+        fail(to, was.code, "Server '%s': %s", link_name(c->l), reason_of(c, &was));
     }
     redact_error(c->l->hidden, to);
 }

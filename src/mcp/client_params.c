@@ -15,8 +15,8 @@ int client_call_params_check(struct span params, struct pb_error *err)
     if (json_parse(&doc, params, &opts, err) < 0)
         return err ? fail_in(err, "params") : -(int)PB_E_INVALID;
     if (!json_is(json_root(&doc), JSON_OBJECT))
-        return fail(err, PB_E_INVALID, "params: expected an object, got a %s",
-                    json_type_name(json_root(&doc)));
+        return fail(err, PB_E_INVALID, "params: expected an object, got %s",
+                    json_type_phrase(json_root(&doc)));
     return 0;
 }
 

@@ -18,6 +18,19 @@ TEST(a_call_without_a_connection_fails_with_the_name_of_the_server)
     kit_done(&k);
 }
 
+TEST(a_call_that_cannot_even_be_sent_says_why_and_where)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    kit_init(&k);
+    kit_start(&k);
+    kit_call_with(&k, &a, "echo", &(struct call_spec){ .params = SPAN("[]") });
+    CHECK_INT(a.err.code, PB_E_INVALID);
+    CHECK_STR(a.err.msg, "Server 'alpha': params: expected an object, got an array");
+    kit_done(&k);
+}
+
 /* S0-40 S0-41 S0-42 S0-56 S0-164 */
 TEST(a_call_is_told_when_it_starts_and_when_it_is_completed)
 {
