@@ -64,6 +64,8 @@ static const struct provider host_provider = {
     .handle = host_handle,
     .tool_schema = host_tool_schema,
     .subscribable = host_subscribable,
+    .has_task = host_has_task,
+    .watch_task = host_watch_task,
     .watch = host_watch,
     .notified = host_notified,
     .left = host_left,
@@ -120,6 +122,7 @@ static void hosts_free(void *ctx)
     relays_free(s->relays);
     catalog_free(s->own);
     map_done(&s->by_scope);
+    map_done(&s->tasks);
     free(s->name);
     free(s->version);
     free(s);

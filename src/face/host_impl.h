@@ -17,7 +17,8 @@ struct hosts {
 
     struct list hosts;
     struct map by_scope;
-    size_t open; /* whose servers have not ended */
+    struct map tasks; /* "server\nid" -> the first struct task_watch of it */
+    size_t open;      /* whose servers have not ended */
     bool closing;
     loop_fn *closed_fn;
     void *closed_ctx;
@@ -63,6 +64,10 @@ void host_list(struct host *h, struct request *r, enum list_kind kind);
 void host_task(struct host *h, struct request *r, const struct scope *scope);
 /* Can any server that it shows answer with a task? */
 bool host_has_tasks(struct host *h);
+bool host_has_task(void *ctx, const struct request *r, struct span id);
+void host_watch_task(void *ctx, const struct request *r, struct span id, bool on);
+/* hub_listener.task_changed */
+void hosts_task_changed(void *ctx, const char *server, const char *caller, struct span params);
 
 /* host_wait.c. True: r is handled again when this server (NULL: every one that the host shows) is
  * there, or has failed to come, or the time for it is over. */

@@ -253,6 +253,7 @@ void hosts_hear(struct hosts *s)
                                                          .message = on_message,
                                                          .question = hosts_question,
                                                          .elicited = on_elicited,
+                                                         .task_changed = hosts_task_changed,
                                                          .ctx = s });
 }
 

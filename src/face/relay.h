@@ -45,6 +45,20 @@ bool relay_resume(struct relays *s, struct request *r, const struct scope *scope
 struct task_name;
 bool relay_find_task(const struct relays *s, const struct request *r, const struct scope *scope,
                      struct span id, struct task_name *out, struct arena *arena);
+/* The same, whether or not there is such a server. */
+bool relay_read_task(const struct relays *s, const struct request *r, struct span id,
+                     struct task_name *out, struct arena *arena);
+/* What a server tells of a task by itself, written for the client that knows it by `id`; `asks` is
+ * what that can be asked, as relay_asks() says. False: not for it. */
+struct task_view {
+    const struct scope *scope;
+    const char *server;
+    struct span id;
+    unsigned asks;
+};
+unsigned relay_asks(const struct request *r);
+bool relay_tell_task(struct relays *s, const struct task_view *v, struct span task,
+                     struct buf *out);
 /* This client is gone for good: calls that are parked for it are cancelled, and it is asked nothing
  * more, unless it is stateless
  * (the peer of such clients is all of them). */

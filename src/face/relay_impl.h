@@ -175,6 +175,10 @@ void relay_pass_task(struct relay *c, struct span result);
 void relay_reply_result(struct relay *c, struct span result);
 /* `root` is that of the result, a task; `id`, a JSON string, is what the client calls it. */
 void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id);
+/* The same, appended for a notification. Of the relay only the server, the scope and the set are
+ * looked at. */
+void relay_write_task(struct relay *c, struct buf *out, struct span task, struct json root,
+                      struct span id);
 /* relay_error.c: what went wrong, in words; of our own or the server's. */
 void relay_reply_error(struct relay *c, const struct client_reply *reply);
 void relay_reply_fault(struct relay *c, const struct pb_error *err);

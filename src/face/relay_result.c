@@ -164,11 +164,10 @@ static const struct rewrite {
 };
 /* clang-format on */
 
-static bool applies(const struct relay *c, const char *method, const struct rewrite *w,
-                    struct span result)
+static bool applies(const struct relay *c, const char *method, enum era client,
+                    const struct rewrite *w, struct span result)
 {
-    return strcmp(method, w->method) == 0 &&
-           (w->client == ERA_UNKNOWN || w->client == c->request->env.era) &&
+    return strcmp(method, w->method) == 0 && (w->client == ERA_UNKNOWN || w->client == client) &&
            (c->maybe_modern || !w->of_modern) && span_has(result, span_of(w->sign));
 }
 
@@ -180,23 +179,29 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Of a result of this method, which is `whole` or lies in it. */
-static void add_rewrites(struct relay *c, const char *method, struct edits *e, struct span whole,
-                         struct span result)
+static void add_rewrites(struct relay *c, const char *method, enum era client, struct edits *e,
+                         struct span whole, struct span result)
 {
     AUTO_JSON struct json_doc doc = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(rewrites); i++) {
         struct json_opts opts = { .keep_depth = rewrites[i].depth };
 
-        if (applies(c, method, &rewrites[i], result) && json_parse(&doc, result, &opts, NULL) == 0)
+        if (applies(c, method, client, &rewrites[i], result) &&
+            json_parse(&doc, result, &opts, NULL) == 0)
             rewrites[i].run(c, e, whole, json_root(&doc));
     }
 }
 
-static void reply(struct relay *c, struct span result, struct edits *e)
+static void in_order(struct edits *e)
 {
     if (e->n > 1)
         qsort(e->v, e->n, sizeof *e->v, by_place);
+}
+
+static void reply(struct relay *c, struct span result, struct edits *e)
+{
+    in_order(e);
     request_reply_edited(c->request, result, e->v, e->n);
     free(e->v);
 }
@@ -206,18 +211,43 @@ void relay_reply_result(struct relay *c, struct span result)
     AUTO_ARENA struct arena arena = { 0 };
     struct edits e = edits_of(&arena);
 
-    add_rewrites(c, c->method, &e, result, result);
+    add_rewrites(c, c->method, c->request->env.era, &e, result, result);
     reply(c, result, &e);
+}
+
+static void add_task(struct relay *c, struct edits *e, struct span whole, struct json root,
+                     struct span id)
+{
+    struct json done = json_get(root, "result");
+
+    add_edit(e, json_text(json_get(root, "taskId")), whole, id);
+    if (json_is(done, JSON_OBJECT)) /* what the call would have been answered with */
+        add_rewrites(c, "tools/call", ERA_MODERN, e, whole, json_text(done));
+    in_order(e);
 }
 
 void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct edits e = edits_of(&arena);
-    struct json done = json_get(root, "result");
 
-    add_edit(&e, json_text(json_get(root, "taskId")), result, id);
-    if (json_is(done, JSON_OBJECT)) /* what the call would have been answered with */
-        add_rewrites(c, "tools/call", &e, result, json_text(done));
+    add_task(c, &e, result, root, id);
     reply(c, result, &e);
+}
+
+void relay_write_task(struct relay *c, struct buf *out, struct span task, struct json root,
+                      struct span id)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct edits e = edits_of(&arena);
+    size_t at = 0;
+
+    add_task(c, &e, task, root, id);
+    for (size_t i = 0; i < e.n; i++) {
+        buf_add(out, task.p + at, e.v[i].at - at);
+        buf_add_span(out, e.v[i].put);
+        at = e.v[i].at + e.v[i].cut;
+    }
+    buf_add_span(out, span_from(task, at));
+    free(e.v);
 }

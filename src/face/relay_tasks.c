@@ -17,14 +17,21 @@ bool relay_may_be_task(const struct relay *c)
            link_era(l) == ERA_MODERN;
 }
 
+bool relay_read_task(const struct relays *s, const struct request *r, struct span id,
+                     struct task_name *out, struct arena *arena)
+{
+    AUTO_BUF struct buf caller = { 0 };
+
+    host_caller(r, &caller);
+    return task_id_read(out, id, s->task_key, buf_cstr(&caller), arena);
+}
+
 bool relay_find_task(const struct relays *s, const struct request *r, const struct scope *scope,
                      struct span id, struct task_name *out, struct arena *arena)
 {
-    AUTO_BUF struct buf caller = { 0 };
     const char *server;
 
-    host_caller(r, &caller);
-    if (!task_id_read(out, id, s->task_key, buf_cstr(&caller), arena))
+    if (!relay_read_task(s, r, id, out, arena))
         return false;
     server = arena_dup(arena, out->server);
     return hub_link(s->hub, server) && scope_shows_server(hub_catalog(s->hub), scope, server);
@@ -98,4 +105,26 @@ void relay_pass_task(struct relay *c, struct span result)
     fail(&why, err.code, "Server '%s' tells of a task what cannot be passed on: %s", c->server,
          err.msg);
     relay_reply_fault(c, &why);
+}
+
+unsigned relay_asks(const struct request *r) { return asks_possible(&r->env); }
+
+bool relay_tell_task(struct relays *s, const struct task_view *v, struct span task, struct buf *out)
+{
+    static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf id = { 0 };
+    struct relay c = { .set = s, .scope = v->scope, .server = v->server, .can = v->asks };
+    struct pb_error err;
+    int rc = json_parse(&doc, task, &opts, &err);
+
+    if (rc == 0)
+        rc = check_asked(&c, json_get(json_root(&doc), "inputRequests"), &err);
+    if (rc < 0) {
+        log_debug("server %s tells of a task what is not passed on: %s", v->server, err.msg);
+        return false;
+    }
+    json_quote(&id, v->id);
+    relay_write_task(&c, out, task, json_root(&doc), buf_span(&id));
+    return true;
 }

@@ -432,6 +432,16 @@ void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, 
         member_wake(m);
 }
 
+void hub_watch_task(struct hub *h, const char *server, const char *caller, struct span id, bool on)
+{
+    struct member *m = hub_find(h, server);
+
+    if (!m)
+        return;
+    link_watch_task(m->link, caller, id, on);
+    m->used_at = loop_now(h->loop);
+}
+
 void hub_roots_changed(struct hub *h)
 {
     struct list *pos, *safe;
@@ -494,6 +504,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .event = member_on_event,
         .listed = member_on_listed,
         .resource_updated = member_on_resource,
+        .task_changed = member_on_task,
         .message = member_on_message,
         .question = member_on_question,
         .elicited = member_on_elicited,

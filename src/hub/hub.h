@@ -123,6 +123,8 @@ void hub_caller_left(struct hub *h, const char *caller);
 MUST_CHECK int hub_ping(struct hub *h, const char *name, client_reply_fn *fn, void *ctx,
                         struct pb_error *err);
 void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, bool on);
+/* The same for the task that this caller's call has become; not counted. */
+void hub_watch_task(struct hub *h, const char *server, const char *caller, struct span id, bool on);
 void hub_roots_changed(struct hub *h);
 
 struct pb_loop *hub_loop(const struct hub *h);
@@ -161,6 +163,8 @@ struct hub_listener {
     /* A question without a call; the first who says true has it. */
     bool (*question)(void *ctx, const char *server, struct link_question *q, struct span method,
                      struct span params);
+    /* Params of notifications/tasks, of the instance of this caller; "": of the one for all. */
+    void (*task_changed)(void *ctx, const char *server, const char *caller, struct span params);
     /* Params of notifications/elicitation/complete. */
     void (*elicited)(void *ctx, const char *server, struct span params);
     void *ctx;

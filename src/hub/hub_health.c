@@ -83,7 +83,8 @@ static uint64_t idle_due(const struct member *m)
     if (!member_is_lazy(m) || spec->idle_ms == 0 || link_state(m->link) != LINK_CONNECTED)
         return UINT64_MAX;
     link_facts(m->link, &facts);
-    if (facts.in_flight || facts.queued || m->subscriptions || !list_empty(&m->parked))
+    if (facts.in_flight || facts.queued || m->subscriptions || link_watches_tasks(m->link) ||
+        !list_empty(&m->parked))
         return loop_now(m->hub->loop) + spec->idle_ms;
     return m->used_at + spec->idle_ms;
 }

@@ -141,6 +141,7 @@ void hub_settle_waits(struct hub *h);
 void member_on_event(void *ctx, const struct hub_event *e);
 void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct span array);
 void member_on_resource(void *ctx, struct link *l, struct span uri);
+void member_on_task(void *ctx, struct link *l, const char *caller, struct span params);
 void member_on_message(void *ctx, struct link *l, struct span params);
 bool member_on_question(void *ctx, struct link *l, struct link_question *q, struct span method,
                         struct span params);

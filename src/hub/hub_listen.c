@@ -166,6 +166,19 @@ void member_on_resource(void *ctx, struct link *l, struct span uri)
     told(m->hub);
 }
 
+void member_on_task(void *ctx, struct link *l, const char *caller, struct span params)
+{
+    struct member *m = ctx;
+    struct hub_subscription *s;
+
+    (void)l;
+    m->hub->telling++;
+    for (s = next_of(m->hub, NULL); s; s = next_of(m->hub, s))
+        if (s->to.task_changed)
+            s->to.task_changed(s->to.ctx, m->name, caller, params);
+    told(m->hub);
+}
+
 void member_on_message(void *ctx, struct link *l, struct span params)
 {
     struct member *m = ctx;

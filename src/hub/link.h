@@ -54,6 +54,9 @@ struct link_options {
     void (*elicited)(void *ctx, struct link *l, struct span params);
     /* link_facts.apart has become true: worth being remembered. May be NULL. */
     void (*learned)(void *ctx, struct link *l);
+    /* The params of notifications/tasks; `caller` is whose own instance said it, or "". May be
+     * NULL. */
+    void (*task_changed)(void *ctx, struct link *l, const char *caller, struct span params);
     /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
     void (*settled)(void *ctx, struct link *l);
     void *ctx;
@@ -148,6 +151,10 @@ MUST_CHECK int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *f
 void link_refresh(struct link *l, enum list_kind kind);
 /* Counted: the first starts, the last ends it; kept through reconnects. */
 void link_subscribe(struct link *l, struct span uri, bool on);
+/* The same for the task that this caller's call has become; kept through reconnects. Not counted.
+ */
+void link_watch_task(struct link *l, const char *caller, struct span id, bool on);
+bool link_watches_tasks(const struct link *l);
 /* `to`, which is new, watches what `from` watched, as soon as it is connected; `from` no more. */
 void link_move_subscriptions(struct link *to, struct link *from);
 /* Tells legacy servers that roots have changed. */

@@ -153,6 +153,8 @@ static void on_notification(void *ctx, struct span method, struct span params)
         log_message(ch, params);
     else if (span_is(method, "notifications/elicitation/complete") && ch->l->opts.elicited)
         ch->l->opts.elicited(ch->l->opts.ctx, ch->l, params);
+    else if (span_is(method, "notifications/tasks") && ch->l->opts.task_changed)
+        ch->l->opts.task_changed(ch->l->opts.ctx, ch->l, ch->caller ? ch->caller : "", params);
     else if (ch->caller)
         return; /* lists and subscriptions are the shared client's */
     else if (span_is(method, "notifications/resources/updated"))

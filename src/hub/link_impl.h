@@ -110,6 +110,7 @@ struct link {
     double connect_began, connect_took;
     struct listing lists[LIST_KINDS];
     struct map subscriptions; /* URI -> count */
+    struct map tasks;         /* "caller\nid" of those that are watched; the values mean nothing */
 
     struct channel shared;
     struct list instances;
@@ -263,6 +264,12 @@ void lists_begin(struct link *l);
 bool lists_notified(struct link *l, struct span method);
 void subscriptions_restore(struct link *l);
 void lists_updated(struct link *l, struct span params);
+
+/* link_tasks.c */
+/* The client of this channel is new. */
+void tasks_restore(struct channel *ch);
+/* Does somebody want to hear of a task of it? */
+bool tasks_watched(const struct channel *ch);
 
 /* link_log.c */
 void link_uuid(struct link *l, char out[static UUID_CHARS + 1]);

@@ -132,6 +132,7 @@ void instance_opened(struct channel *ch, const struct pb_error *err)
         give_up(ch, err);
         return;
     }
+    tasks_restore(ch);
     calls_pump(ch);
     instance_rest(ch);
 }
@@ -148,7 +149,7 @@ void instance_rest(struct channel *ch)
 
     if (ch->leaving || !ch->client || !ch->ready)
         return;
-    if (ch->in_flight || ch->n_waiting)
+    if (ch->in_flight || ch->n_waiting || tasks_watched(ch))
         timer_stop(&ch->timer);
     else
         timer_start_weak(&ch->timer, idle);

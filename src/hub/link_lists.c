@@ -39,6 +39,7 @@ void lists_done(struct link *l)
         buf_done(&l->lists[i].text);
     }
     map_done(&l->subscriptions);
+    map_done(&l->tasks);
 }
 
 static size_t count_items(struct span array)
@@ -271,6 +272,7 @@ void subscriptions_restore(struct link *l)
 
     MAP_FOREACH(slot, &l->subscriptions)
         watch(l, span_make(slot->key, slot->key_n), true);
+    tasks_restore(&l->shared);
 }
 
 void link_move_subscriptions(struct link *to, struct link *from)
@@ -278,6 +280,9 @@ void link_move_subscriptions(struct link *to, struct link *from)
     map_done(&to->subscriptions);
     to->subscriptions = from->subscriptions;
     from->subscriptions = (struct map){ 0 };
+    map_done(&to->tasks);
+    to->tasks = from->tasks;
+    from->tasks = (struct map){ 0 };
 }
 
 void link_subscribe(struct link *l, struct span uri, bool on)

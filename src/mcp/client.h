@@ -73,6 +73,10 @@ MUST_CHECK int client_subscribe(struct client *c, struct span uri, client_reply_
 MUST_CHECK int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, void *ctx,
                                   struct pb_error *err);
 
+/* Changes of the task arrive as events, if this server tells of them; modern only. Nobody is told
+ * when it does not: whoever wants to be sure asks. Not kept through new sessions. */
+void client_watch_task(struct client *c, struct span id, bool on);
+
 /* A question from a legacy server, or one entry of input_required. */
 struct client_question;
 struct client_events {

@@ -72,6 +72,7 @@ struct subscription {
 
 struct client_listen {                /* client_listen.c */
     struct map uris;                  /* subscribed; values are struct subscription */
+    struct map tasks;                 /* watched; the values mean nothing */
     struct listen_stream *now, *next; /* acknowledged; being opened */
     struct timer again;
     struct pb_error refusal; /* why a stream could not even be asked for */

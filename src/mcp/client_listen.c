@@ -34,6 +34,7 @@ void client_listen_free(struct client *c)
         free(slot->value);
     }
     map_done(&c->listen.uris);
+    map_done(&c->listen.tasks);
 }
 
 /* ---- modern: opening ---- */
@@ -80,6 +81,19 @@ static size_t put_uris(struct json_out *o, struct client *c)
     }
     json_end(o);
     return c->listen.uris.n;
+}
+
+static size_t put_tasks(struct json_out *o, const struct client *c)
+{
+    struct map_slot *slot;
+
+    if (!c->listen.tasks.n)
+        return 0;
+    json_begin_array(o, "taskIds");
+    MAP_FOREACH(slot, &c->listen.tasks)
+        json_put_span(o, NULL, span_make(slot->key, slot->key_n));
+    json_end(o);
+    return c->listen.tasks.n;
 }
 
 static void cancel_stream(struct client *c, struct listen_stream *s)
@@ -156,6 +170,7 @@ void client_listen_open(struct client *c)
     json_begin_object(&o, "notifications");
     n = put_lists(&o, c);
     n += put_uris(&o, c);
+    n += put_tasks(&o, c);
     json_end(&o);
     json_end(&o);
     if (!n) {
@@ -165,6 +180,8 @@ void client_listen_open(struct client *c)
     s = NEW(struct listen_stream);
     *s = (struct listen_stream){ .c = c, .began = loop_now(c->loop) };
     spec.params = buf_span(&params);
+    if (c->listen.tasks.n)
+        spec.caps = "{\"extensions\":{\"" EXT_TASKS "\":{}}}";
     spec.ctx = s;
     c->listen.next = s;
     if (client_call_new(c, &spec, CALL_IS_ENDLESS, &s->call, &c->listen.refusal) < 0) {
@@ -277,6 +294,10 @@ static void never_opened(struct client *c, const struct client_reply *reply)
         err = *reply->err;
     else
         fail(&err, PB_E_UNSUPPORTED, "the server has nothing to listen to");
+    if (err.code == PB_E_REMOTE && c->listen.tasks.n) {
+        log_debug("the server does not tell of tasks: %s", err.msg);
+        map_done(&c->listen.tasks); /* what else is watched is asked for without them */
+    }
     c->listen.off = !reply->err || (err.code == PB_E_REMOTE && err.sys == RPC_METHOD_NOT_FOUND);
     if (c->listen.off)
         err.code = PB_E_UNSUPPORTED;

@@ -154,6 +154,24 @@ int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, v
     return 0;
 }
 
+void client_watch_task(struct client *c, struct span id, bool on)
+{
+    bool watched = map_get(&c->listen.tasks, id) != NULL;
+
+    if (watched == on || !client_modern(c) || check_ready(c, NULL) < 0)
+        return;
+    if (on && c->listen.tasks.n >= MCP_SUBSCRIPTIONS_MAX) {
+        log_debug("%d tasks are watched already; one more is not", MCP_SUBSCRIPTIONS_MAX);
+        return;
+    }
+    if (on)
+        map_put(&c->listen.tasks, id, c);
+    else
+        map_del(&c->listen.tasks, id);
+    c->listen.off = c->listen.off && !on;
+    client_listen_open(c);
+}
+
 static void subscribe_anew(struct client *c)
 {
     struct map_slot *slot;

@@ -145,7 +145,7 @@ static bool keep_task(struct request *r, struct span id)
     struct pb_server *s = r->server;
 
     return r->env.has_tasks && s->provider->has_task &&
-           s->provider->has_task(s->provider_ctx, r->peer, id);
+           s->provider->has_task(s->provider_ctx, r, id);
 }
 
 /* NULL, or what is wrong with it. Only what the capabilities offer is honoured. */
@@ -183,6 +183,17 @@ static bool is_empty(const struct listen *l)
     return !l->uris.n && !l->tasks.n;
 }
 
+static void watch_tasks(const struct listen *l, bool on)
+{
+    const struct pb_server *s = l->request->server;
+    struct map_slot *slot;
+
+    if (s->provider->watch_task)
+        MAP_FOREACH(slot, &l->tasks)
+            s->provider->watch_task(s->provider_ctx, l->request, span_make(slot->key, slot->key_n),
+                                    on);
+}
+
 void listen_open(struct request *r)
 {
     struct pb_server *s = r->server;
@@ -209,6 +220,7 @@ void listen_open(struct request *r)
     s->n_listens++;
     MAP_FOREACH(slot, &l->uris)
         subscriptions_watch(s, span_make(slot->key, slot->key_n));
+    watch_tasks(l, true);
     acknowledge(l);
     if (is_empty(l))
         listen_end(r); /* nothing would ever come */
@@ -223,6 +235,7 @@ void listen_forget(struct request *r)
     r->server->n_listens--;
     MAP_FOREACH(slot, &l->uris)
         subscriptions_unwatch(r->server, span_make(slot->key, slot->key_n));
+    watch_tasks(l, false);
     listen_free(l);
 }
 

@@ -10,6 +10,7 @@
 #include "host_guard.h"
 #include "host_sse.h"
 #include "io/io.h"
+#include "listen.h"
 #include "message.h"
 #include "peer.h"
 #include "provider.h"

@@ -18,7 +18,10 @@ struct provider {
     /* Is there such a resource to subscribe to? NULL: subscribing is not offered. */
     bool (*subscribable)(void *ctx, struct span uri);
     /* Is there such a task, and is it this client's? NULL: tasks are not offered. */
-    bool (*has_task)(void *ctx, const struct peer *p, struct span task_id);
+    bool (*has_task)(void *ctx, const struct request *r, struct span task_id);
+    /* This request, a listen stream, wants to be told of it from now on, or not any more:
+     * listen_task_changed(). May be NULL. */
+    void (*watch_task)(void *ctx, const struct request *r, struct span task_id, bool on);
     /* The first subscriber came, or the last one left. May be NULL. */
     void (*watch)(void *ctx, struct span uri, bool on);
     /* A notification of a client that the peer did not use up itself; "initialized" is told, too.

@@ -393,9 +393,9 @@ static bool subscribable(void *ctx, struct span uri)
     return i != NULL;
 }
 
-static bool has_task(void *ctx, const struct peer *p, struct span task_id)
+static bool has_task(void *ctx, const struct request *r, struct span task_id)
 {
-    return tasks_has(ctx, p, task_id);
+    return tasks_has(ctx, r->peer, task_id);
 }
 
 static size_t running(void *ctx)

@@ -1,4 +1,5 @@
 /* Tasks of modern servers, through a host: under ids of ours, for the client that started them. */
+#include "hub/link_impl.h"
 #include "hub_rig.h"
 #include "mcp/peer_impl.h"
 #include "relay_kit.h"
@@ -68,17 +69,20 @@ static void add_server(struct task_rig *t, struct job_server *s, const char *nam
     fake_resource(s->f, "x://one", "text");
 }
 
-static void task_rig_open(struct task_rig *t)
+static void task_rig_open_as(struct task_rig *t, enum spec_instance instance)
 {
     *t = (struct task_rig){ 0 };
     rig_init(&t->rig, NULL);
     add_server(t, &t->alpha, "alpha", true);
     add_server(t, &t->beta, "beta", false);
+    rig_spec(&t->rig, "alpha")->instance = instance;
     rig_start(&t->rig);
     rig_modes(&t->rig,
               "{\"only-beta\":{\"filter\":{\"servers\":[\"beta\"]}},\"all\":{\"filter\":\"all\"}}");
     t->kit.server = host_server(rig_host(&t->rig, NULL));
 }
+
+static void task_rig_open(struct task_rig *t) { task_rig_open_as(t, SPEC_SHARED); }
 
 static void task_rig_close(struct task_rig *t) { rig_done(&t->rig); }
 
@@ -524,5 +528,228 @@ TEST(the_uris_in_the_result_of_a_task_are_those_that_the_client_may_ask_for)
     start(&t, &d, "alpha__job", &id);
     CHECK_HAS(ask(&t, &d, "tasks/get", naming(buf_cstr(&id), "")), "\"uri\":\"x://one\"");
     down_close(&d);
+    task_rig_close(&t);
+}
+
+/* ---- being told --------------------------------------------------------------------------- */
+
+/* Opens a stream for this task; returns what is acknowledged. */
+static const char *listen_for(struct task_rig *t, struct down *d, const char *id)
+{
+    AUTO_BUF struct buf params = { 0 };
+    size_t had = d->n;
+
+    buf_printf(&params, "\"notifications\":{\"toolsListChanged\":true,\"taskIds\":[%s]},", id);
+    down_request(d, 77, "subscriptions/listen", buf_cstr(&params), "");
+    FAKES_UNTIL(&t->rig.fakes, d->n > had);
+    fakes_settle(&t->rig.fakes);
+    return d->sent[had];
+}
+
+static void hang_up(struct task_rig *t, struct down *d)
+{
+    down_say(d, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                "\"requestId\":77}}");
+    fakes_settle(&t->rig.fakes);
+}
+
+/* The server tells of its task; so many messages come of it. */
+static size_t tell(struct task_rig *t, struct down *d, const char *own, const char *task)
+{
+    size_t had = d->n;
+
+    listen_task_changed(t->alpha.f->server, span_of(own), span_of(task));
+    fakes_settle(&t->rig.fakes);
+    return d->n - had;
+}
+
+#define OWN_TEXT "the server's 1\xc3\xa9/\""
+
+TEST(who_listens_for_a_task_is_told_of_it_under_our_id)
+{
+    AUTO_BUF struct buf id = { 0 }, told = { 0 };
+    struct task_rig t;
+    struct down d;
+
+    task_rig_open(&t);
+    open_client(&t, &d);
+    start(&t, &d, "alpha__job", &id);
+    CHECK_HAS(listen_for(&t, &d, buf_cstr(&id)), "\"taskIds\":[");
+    CHECK_HAS(down_last(&d), buf_cstr(&id));
+    CHECK_INT(t.alpha.f->tasks_watched, 1);
+    CHECK_INT(tell(&t, &d, OWN_TEXT, TASK(OWN, ",\"n\":1.0")), 1);
+    CHECK_HAS(down_last(&d), "\"method\":\"notifications/tasks\"");
+    CHECK_HAS(down_last(&d), "\"" META_SUBSCRIPTION_ID "\":77");
+    CHECK_HAS(down_last(&d), "\"ttlMs\":null,\"n\":1.0}");
+    CHECK_STR(id_of(down_last(&d), &told), buf_cstr(&id));
+    CHECK(!strstr(down_last(&d), "the server's"));
+    hang_up(&t, &d);
+    CHECK_INT(t.alpha.f->tasks_unwatched, 1);
+    CHECK_INT(tell(&t, &d, OWN_TEXT, TASK(OWN, "")), 0);
+    down_close(&d);
+    task_rig_close(&t);
+}
+
+TEST(nobody_is_told_of_the_tasks_of_another_client)
+{
+    AUTO_BUF struct buf id = { 0 };
+    struct task_rig t;
+    struct down a, b;
+
+    task_rig_open(&t);
+    open_client(&t, &a);
+    open_client(&t, &b);
+    start(&t, &a, "alpha__job", &id);
+    CHECK(!strstr(listen_for(&t, &b, buf_cstr(&id)), "taskIds"));
+    CHECK_INT(t.alpha.f->tasks_watched, 0);
+    listen_for(&t, &a, buf_cstr(&id));
+    CHECK_INT(tell(&t, &b, OWN_TEXT, TASK(OWN, "")), 0);
+    CHECK_INT(tell(&t, &a, OWN_TEXT, TASK(OWN, "")), 1);
+    down_close(&a);
+    down_close(&b);
+    task_rig_close(&t);
+}
+
+/* A server gives both of them the same id, and one hangs up: the other is told on. */
+TEST(each_client_is_told_under_its_own_id)
+{
+    static const enum spec_instance kinds[] = { SPEC_SHARED, SPEC_PER_CLIENT };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct buf id[2] = { { 0 }, { 0 } };
+        AUTO_BUF struct buf told = { 0 };
+        struct task_rig t;
+        struct down d[2];
+
+        task_rig_open_as(&t, kinds[i]);
+        for (int k = 0; k < 2; k++) {
+            open_client(&t, &d[k]);
+            start(&t, &d[k], "alpha__job", &id[k]);
+            listen_for(&t, &d[k], buf_cstr(&id[k]));
+        }
+        down_forget(&d[1]);
+        CHECK_INT(tell(&t, &d[0], OWN_TEXT, TASK(OWN, "")), 1);
+        CHECK_INT(d[1].n, 1);
+        for (int k = 0; k < 2; k++)
+            CHECK_STR(id_of(down_last(&d[k]), &told), buf_cstr(&id[k]));
+        hang_up(&t, &d[0]);
+        CHECK_INT(tell(&t, &d[0], OWN_TEXT, TASK(OWN, "")), 0);
+        CHECK_INT(d[1].n, 2);
+        down_close(&d[0]);
+        down_close(&d[1]);
+        buf_done(&id[0]);
+        buf_done(&id[1]);
+        task_rig_close(&t);
+    }
+}
+
+TEST(a_client_that_listens_at_two_hosts_is_told_at_the_other_when_it_leaves_one)
+{
+    AUTO_BUF struct buf id = { 0 };
+    struct task_rig t;
+    struct kit k;
+    struct down all, one;
+
+    task_rig_open(&t);
+    down_open(&all, &t.kit, PEER_STATELESS, ERA_MODERN, WITH);
+    k = (struct kit){ .server = host_server(
+                          rig_host(&t.rig, &(struct host_scope){ .server = "alpha" })) };
+    down_open(&one, &k, PEER_STATELESS, ERA_MODERN, WITH);
+    start(&t, &all, "alpha__job", &id);
+    listen_for(&t, &all, buf_cstr(&id));
+    listen_for(&t, &one, buf_cstr(&id));
+    down_forget(&all);
+    CHECK_INT(tell(&t, &one, OWN_TEXT, TASK(OWN, "")), 1);
+    CHECK_INT(all.n, 1);
+    peer_exchange_gone(one.peer, &one);
+    fakes_settle(&t.rig.fakes);
+    CHECK_INT(tell(&t, &all, OWN_TEXT, TASK(OWN, "")), 1);
+    down_close(&all);
+    down_close(&one);
+    task_rig_close(&t);
+}
+
+TEST(what_a_client_cannot_be_asked_is_not_told_either)
+{
+    AUTO_BUF struct buf id = { 0 };
+    struct task_rig t;
+    struct down d;
+
+    task_rig_open(&t);
+    open_client(&t, &d);
+    start(&t, &d, "alpha__job", &id);
+    listen_for(&t, &d, buf_cstr(&id));
+    CHECK_INT(tell(&t, &d, OWN_TEXT, TASK(OWN, ELICIT("{\"message\":\"m\"}"))), 0);
+    hang_up(&t, &d);
+    d.caps = "{" TASKS ",\"elicitation\":{}}";
+    listen_for(&t, &d, buf_cstr(&id));
+    CHECK_INT(tell(&t, &d, OWN_TEXT, TASK(OWN, ELICIT("{\"message\":\"m\"}"))), 1);
+    CHECK_HAS(down_last(&d), "\"inputRequests\":{\"q\":{");
+    down_close(&d);
+    task_rig_close(&t);
+}
+
+TEST(a_server_that_comes_back_is_asked_to_tell_again)
+{
+    AUTO_BUF struct buf id = { 0 };
+    struct task_rig t;
+    struct down d;
+
+    task_rig_open(&t);
+    open_client(&t, &d);
+    start(&t, &d, "alpha__job", &id);
+    listen_for(&t, &d, buf_cstr(&id));
+    fake_break(t.alpha.f, "gone");
+    for (int i = 0; i < 10; i++) {
+        loop_advance(t.rig.fakes.loop, 1000);
+        fakes_settle(&t.rig.fakes);
+    }
+    CHECK_INT(link_state(rig_link(&t.rig, "alpha")), LINK_CONNECTED);
+    CHECK_INT(t.alpha.f->tasks_watched, 2);
+    down_forget(&d);
+    CHECK_INT(tell(&t, &d, OWN_TEXT, TASK(OWN, "")), 1);
+    CHECK_HAS(down_last(&d), "notifications/tasks");
+    down_close(&d);
+    task_rig_close(&t);
+}
+
+/* The streams of clients end after what they listen for. */
+TEST(a_server_can_go_while_its_task_is_listened_for)
+{
+    AUTO_BUF struct buf id = { 0 };
+    struct task_rig t;
+    struct pb_error err;
+    struct down d;
+
+    task_rig_open(&t);
+    open_client(&t, &d);
+    start(&t, &d, "alpha__job", &id);
+    listen_for(&t, &d, buf_cstr(&id));
+    CHECK_INT(hub_remove(t.rig.hub, "alpha", &err), 0);
+    fakes_settle(&t.rig.fakes);
+    hang_up(&t, &d);
+    down_close(&d);
+    task_rig_close(&t);
+}
+
+/* MCP_SUBSCRIPTIONS_MAX */
+TEST(so_many_tasks_of_a_server_are_listened_for_and_no_more)
+{
+    struct task_rig t;
+    struct link *l;
+
+    task_rig_open(&t);
+    l = rig_link(&t.rig, "alpha");
+    for (int on = 1; on >= 0; on--) {
+        for (unsigned i = 0; i < MCP_SUBSCRIPTIONS_MAX + 10; i++) {
+            char id[32];
+
+            snprintf(id, sizeof id, "t%u", i);
+            link_watch_task(l, "somebody", span_of(id), on);
+            CHECK(l->tasks.n <= MCP_SUBSCRIPTIONS_MAX);
+        }
+        CHECK_INT(l->tasks.n, on ? MCP_SUBSCRIPTIONS_MAX : 0);
+        CHECK_INT(link_watches_tasks(l), on);
+    }
     task_rig_close(&t);
 }

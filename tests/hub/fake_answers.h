@@ -349,6 +349,23 @@ static inline void fake_watch(void *ctx, struct span uri, bool on)
         f->unwatched++;
 }
 
+static inline bool fake_has_task(void *ctx, const struct request *r, struct span id)
+{
+    (void)r, (void)id;
+    return ((struct fake_server *)ctx)->has_tasks;
+}
+
+static inline void fake_watch_task(void *ctx, const struct request *r, struct span id, bool on)
+{
+    struct fake_server *f = ctx;
+
+    (void)r, (void)id;
+    if (on)
+        f->tasks_watched++;
+    else
+        f->tasks_unwatched++;
+}
+
 static inline void fake_heard_roots(struct peer *p, void *ctx, struct span result,
                                     const struct pb_error *err)
 {
@@ -385,5 +402,7 @@ static const struct provider fake_provider = {
     .tool_schema = fake_tool_schema,
     .subscribable = fake_subscribable,
     .watch = fake_watch,
+    .has_task = fake_has_task,
+    .watch_task = fake_watch_task,
     .notified = fake_notified,
 };

@@ -85,6 +85,7 @@ struct fake_server {
     /* What happened. */
     size_t connects, closes, calls, cancellations, lists[LIST_KINDS];
     size_t watched, unwatched, roots_changed;
+    size_t tasks_watched, tasks_unwatched;
     size_t n_roots;
     char roots[1024];       /* the newest answer to it */
     struct buf history;     /* "tool arguments\n" of every tools/call */

@@ -208,10 +208,10 @@ static bool fake_subscribable(void *ctx, struct span uri)
     return span_starts(uri, "test://");
 }
 
-static bool fake_has_task(void *ctx, const struct peer *p, struct span task_id)
+static bool fake_has_task(void *ctx, const struct request *r, struct span task_id)
 {
     (void)ctx;
-    return !strcmp(peer_principal(p), "") && task_id.n == 1;
+    return !strcmp(peer_principal(r->peer), "") && task_id.n == 1;
 }
 
 static void fake_watch(void *ctx, struct span uri, bool on)

@@ -1,5 +1,6 @@
 /* test_client_listen.c - staying told of changes, in both eras. */
 #include "client_rig.h"
+#include "mcp/client_impl.h"
 
 struct news {
     struct rig r;
@@ -9,10 +10,12 @@ struct news {
     struct http_request *stream[16]; /* in the order they were opened */
     char id[16][32];
     char filter[16][512];
-    const char *honoured; /* NULL: all that was asked for; "off": the method is not known */
-    bool silent;          /* does not acknowledge */
+    char caps_of_last[512]; /* what the client said it can do, with the newest */
+    const char *honoured;   /* NULL: all that was asked for; "off": the method is not known */
+    bool silent;            /* does not acknowledge */
     bool legacy;
     bool end_at_once;
+    bool refuse_tasks;
 };
 
 static void acknowledge(struct news *n, int i)
@@ -39,6 +42,13 @@ static void answer_listen(struct news *n, struct http_request *r, const char *id
     }
     CHECK_INT(json_parse(&doc, http_body(r), NULL, NULL), 0);
     filter = json_get(json_get(json_root(&doc), "params"), "notifications");
+    snprintf(n->caps_of_last, sizeof n->caps_of_last, "%.*s",
+             SPAN_ARG(json_text(json_get(json_get(json_get(json_root(&doc), "params"), "_meta"),
+                                         META_CLIENT_CAPS))));
+    if (n->refuse_tasks && !json_is(json_get(filter, "taskIds"), JSON_NONE)) {
+        web_error(r, 400, id, -32602, NULL);
+        return;
+    }
     snprintf(n->id[i], sizeof n->id[i], "%s", id);
     snprintf(n->filter[i], sizeof n->filter[i], "%.*s", SPAN_ARG(json_text(filter)));
     n->stream[i] = r;
@@ -216,6 +226,64 @@ TEST(subscriptions_made_at_once_share_the_next_stream)
     }
     CHECK_INT(n.listens, 2);
     CHECK_HAS(n.filter[1], "[\"u:0\",\"u:1\",\"u:2\",\"u:3\",\"u:4\"]");
+    news_done(&n);
+}
+
+TEST(tasks_are_watched_on_the_same_stream)
+{
+    struct news n = { 0 };
+
+    news_open(&n, true);
+    RIG_UNTIL(&n.r, n.listens == 1);
+    settle(&n.r);
+    client_watch_task(n.r.client, SPAN("t 1"), true);
+    client_watch_task(n.r.client, SPAN("t 1"), true);
+    RIG_UNTIL(&n.r, n.listens == 2);
+    CHECK_HAS(n.filter[1], "\"toolsListChanged\":true");
+    CHECK_HAS(n.filter[1], "\"taskIds\":[\"t 1\"]");
+    CHECK_HAS(n.caps_of_last, EXT_TASKS);
+    settle(&n.r);
+    tell(&n, 1, "notifications/tasks", "\"taskId\":\"t 1\",");
+    RIG_UNTIL(&n.r, strstr(n.r.notes, "notifications/tasks"));
+    CHECK_HAS(n.r.notes, "notifications/tasks {\"taskId\":\"t 1\"}");
+    client_watch_task(n.r.client, SPAN("t 1"), false);
+    RIG_UNTIL(&n.r, n.listens == 3);
+    CHECK(!strstr(n.filter[2], "taskIds"));
+    CHECK(!strstr(n.caps_of_last, EXT_TASKS));
+    news_done(&n);
+}
+
+TEST(a_server_that_does_not_tell_of_tasks_still_tells_of_its_lists)
+{
+    struct news n = { .refuse_tasks = true };
+
+    news_open(&n, true);
+    RIG_UNTIL(&n.r, n.listens == 1);
+    settle(&n.r);
+    client_watch_task(n.r.client, SPAN("t 1"), true);
+    RIG_UNTIL(&n.r, n.listens == 2);
+    settle(&n.r);
+    loop_advance(n.r.loop, 60000);
+    RIG_UNTIL(&n.r, n.listens == 3);
+    CHECK_HAS(n.filter[2], "\"toolsListChanged\":true");
+    CHECK(!strstr(n.filter[2], "taskIds"));
+    news_done(&n);
+}
+
+/* MCP_SUBSCRIPTIONS_MAX */
+TEST(so_many_tasks_of_one_server_are_watched_and_no_more)
+{
+    struct news n = { .silent = true };
+
+    news_open(&n, true);
+    RIG_UNTIL(&n.r, n.listens == 1);
+    for (unsigned i = 0; i < MCP_SUBSCRIPTIONS_MAX + 10; i++) {
+        char id[32];
+
+        snprintf(id, sizeof id, "t%u", i);
+        client_watch_task(n.r.client, span_of(id), true);
+    }
+    CHECK_INT(n.r.client->listen.tasks.n, MCP_SUBSCRIPTIONS_MAX);
     news_done(&n);
 }
 
