@@ -3,8 +3,8 @@
 
 enum { WAIT_MS = 60000 };
 
-static const char *const tools[] = { "echo", "echo", "echo", "slow", "chat", "ask", "ask",
-                                     "ask_more", "ask_both", "withdraw", "big" };
+static const char *const tools[] = { "echo", "echo",     "echo",     "slow",     "chat", "ask",
+                                     "ask",  "ask_more", "ask_both", "withdraw", "big" };
 
 static const struct server *any_server(void)
 {
@@ -25,7 +25,8 @@ static void choose(struct call *call)
                    : dice == 1 ? "resources/read"
                    : dice == 2 ? "prompts/get"
                                : "tools/call";
-    snprintf(call->tool, sizeof call->tool, "%s", dice == 2 ? "greet" : tools[among(ARRAY_LEN(tools))]);
+    snprintf(call->tool, sizeof call->tool, "%s",
+             dice == 2 ? "greet" : tools[among(ARRAY_LEN(tools))]);
     if (strcmp(call->tool, "big") == 0 && !one_in(4))
         snprintf(call->tool, sizeof call->tool, "echo");
     /* Who cannot be asked gets an error from a tool that asks; the first revision has no forms. */
@@ -151,7 +152,8 @@ static void judge_result(const struct call *call, struct span text)
     if (strcmp(call->tool, "big") == 0 && strcmp(call->method, "tools/call") == 0 &&
         span_has(text, SPAN("how:big")) && !span_has(text, SPAN(" end\"")))
         broken(LAW_RIGHT, "%s was cut short", call->canary);
-    if (must_succeed(call) && is_attributable(call->server->role) && span_has(text, SPAN("how:refused")))
+    if (must_succeed(call) && is_attributable(call->server->role) &&
+        span_has(text, SPAN("how:refused")))
         broken(LAW_SERVED, "%s: a question of %s was refused", call->canary, call->server->name);
     figures.accepted += span_has(text, SPAN("how:accept"));
 }
@@ -170,8 +172,8 @@ void call_judge(struct call *call, struct span text, bool is_error)
         figures.errors++;
         if (must_succeed(call))
             suspected(LAW_SERVED, "%s, %s of %s after %llu ms: %.*s", call->canary, call->tool,
-                   call->server->name, (unsigned long long)(now() - call->began),
-                   (int)(text.n < 400 ? text.n : 400), text.p);
+                      call->server->name, (unsigned long long)(now() - call->began),
+                      (int)(text.n < 400 ? text.n : 400), text.p);
     }
     if (call->web)
         call->lingers = true;
@@ -204,8 +206,8 @@ void calls_watch(struct client *c)
         if (!call->used || now() - call->began < (call->abandoned ? limit / 6 : limit))
             continue;
         if (!call->abandoned && !call->lingers)
-            broken(LAW_ONCE, "%s client %u: %s %s of %s was never answered (%s)", c->kind->name, c->no,
-                   call->canary, call->tool, call->server ? call->server->name : "the hub",
+            broken(LAW_ONCE, "%s client %u: %s %s of %s was never answered (%s)", c->kind->name,
+                   c->no, call->canary, call->tool, call->server ? call->server->name : "the hub",
                    call->method);
         call_free(call);
     }

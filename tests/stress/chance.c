@@ -40,8 +40,8 @@ static const char *find(struct span text, size_t *n)
     const char *p = text.n ? memmem(text.p, text.n, "cny:", 4) : NULL;
     const char *end = span_end(text);
 
-    for (*n = 4; p && p + *n < end && *n < CANARY_MAX - 1 && p[*n] &&
-                 strchr(".0123456789abcdef", p[*n]);
+    for (*n = 4;
+         p && p + *n < end && *n < CANARY_MAX - 1 && p[*n] && strchr(".0123456789abcdef", p[*n]);
          (*n)++)
         ;
     return p;

@@ -29,11 +29,12 @@ const char *client_capabilities(const struct client *c)
 
 void client_put_hello(struct client *c, struct buf *out)
 {
-    buf_printf(out,
-               "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"initialize\",\"params\":{"
-               "\"protocolVersion\":\"%s\",\"capabilities\":%s,\"clientInfo\":{\"name\":\"stress-%u-"
-               "%u\",\"version\":\"1\"}}}",
-               c->kind->version, client_capabilities(c), c->no, c->life);
+    buf_printf(
+        out,
+        "{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"initialize\",\"params\":{"
+        "\"protocolVersion\":\"%s\",\"capabilities\":%s,\"clientInfo\":{\"name\":\"stress-%u-"
+        "%u\",\"version\":\"1\"}}}",
+        c->kind->version, client_capabilities(c), c->no, c->life);
 }
 
 /* ---- coming and going ---- */
@@ -137,7 +138,8 @@ static bool asks_for_input(struct call *call, struct json message, struct span t
         AUTO_ARENA struct arena a = { 0 };
 
         figures.questions++;
-        buf_printf(&more, "%s\"%.*s\":", more.p[more.n - 1] == '{' ? "" : ",", SPAN_ARG(json_key(r)));
+        buf_printf(&more, "%s\"%.*s\":", more.p[more.n - 1] == '{' ? "" : ",",
+                   SPAN_ARG(json_key(r)));
         question_answer(c, json_str(json_get(r, "method"), &a), text, &more);
     }
     buf_byte(&more, '}');
@@ -220,8 +222,9 @@ static void cancel(struct client *c, unsigned no, int round)
                "\"requestId\":\"%u-%u-%u-%d\",\"reason\":\"stress\"",
                c->no, c->life, no, round);
     if (c->kind->modern)
-        buf_printf(&b, ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"%s\","
-                       "\"io.modelcontextprotocol/clientCapabilities\":{}}",
+        buf_printf(&b,
+                   ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"%s\","
+                   "\"io.modelcontextprotocol/clientCapabilities\":{}}",
                    c->kind->version);
     buf_str(&b, "}}");
     c->kind->say(c, NULL, buf_span(&b));

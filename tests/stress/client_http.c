@@ -15,9 +15,10 @@ static const char *headers_of(const struct client *c, const char *last_event)
     static char text[512];
     size_t n;
 
-    n = (size_t)snprintf(text, sizeof text,
-                         "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: %s\r\n",
-                         c->kind->version);
+    n = (size_t)snprintf(
+        text, sizeof text,
+        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: %s\r\n",
+        c->kind->version);
     if (c->session[0])
         n += (size_t)snprintf(text + n, sizeof text - n, "Mcp-Session-Id: %s\r\n", c->session);
     if (last_event)
@@ -87,8 +88,8 @@ static void on_done(void *ctx, int status, struct span body)
     else if (status >= 400)
         call_judge(call, body, true);
     else if (!call->abandoned)
-        suspected(LAW_ONCE, "http client %u: the answer to %s ended without it (status %d, %.*s)", c->no,
-               call->canary, status, SPAN_ARG(body));
+        suspected(LAW_ONCE, "http client %u: the answer to %s ended without it (status %d, %.*s)",
+                  c->no, call->canary, status, SPAN_ARG(body));
 }
 
 static const struct web_events call_events = { .event = on_event, .done = on_done };
@@ -198,12 +199,15 @@ static void on_hello(void *ctx, int status, struct span body)
 {
     struct client *c = ctx;
 
-    (void)body;
     c->stream = NULL;
     if (c->state != CLIENT_OPENING)
         return;
     if (status != 200 || !c->session[0]) {
-        client_lost(c, "it was given no session");
+        char why[400];
+
+        snprintf(why, sizeof why, "it was given no session but %d, %.*s", status,
+                 (int)(body.n < 300 ? body.n : 300), body.p ? body.p : "");
+        client_lost(c, why);
         return;
     }
     http_say(c, NULL, SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));

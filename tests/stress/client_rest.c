@@ -36,8 +36,11 @@ static void rest_say(struct client *c, struct call *call, struct span message)
     json_put_str(&o, "to", call->server->name);
     json_end(&o);
     json_end(&o);
-    call->web = web_send(&(struct web_order){
-        .method = "POST", .path = "/api/mcp-tools/call", .body = buf_span(&b), .events = &events, .ctx = call });
+    call->web = web_send(&(struct web_order){ .method = "POST",
+                                              .path = "/api/mcp-tools/call",
+                                              .body = buf_span(&b),
+                                              .events = &events,
+                                              .ctx = call });
     (void)c;
 }
 
@@ -87,9 +90,10 @@ static void rest_leave(struct client *c, bool rude)
 
 static void rest_mishap(struct client *c)
 {
-    static const char *const pages[] = { "/api/servers", "/api/tools", "/api/calls", "/api/logs?lines=50",
-                                         "/api/status", "/metrics", "/api/alerts", "/api/mcp-clients",
-                                         "/api/resources", "/openapi.json" };
+    static const char *const pages[] = { "/api/servers",       "/api/tools",       "/api/calls",
+                                         "/api/logs?lines=50", "/api/status",      "/metrics",
+                                         "/api/alerts",        "/api/mcp-clients", "/api/resources",
+                                         "/openapi.json" };
 
     if (one_in(4) && c->stream)
         web_drop(TAKE(c->stream));

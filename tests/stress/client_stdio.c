@@ -31,19 +31,34 @@ static void hear_lines(void *ctx)
 
         buf_consume(&pipe->rx, n + 1);
         if (c->state == CLIENT_OPENING && strstr(line, "\"hello\"")) {
-            chan_say(pipe, SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
+            chan_say(pipe,
+                     SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
             client_ready(c);
         }
         client_heard(c, NULL, span_make(line, n));
     }
 }
 
+static const char *words_file(const struct client *c)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s/mcp.%u", hub.dir, c->no);
+    return path;
+}
+
+/* What `patchbay mcp` said on stderr is the reason. */
 static void on_ended(void *ctx)
 {
     struct client *c = ctx;
+    AUTO_CLOSE int fd = open(words_file(c), O_RDONLY | O_CLOEXEC);
+    char words[500], why[600];
+    ssize_t n = fd >= 0 ? read(fd, words, sizeof words - 1) : 0;
 
+    words[n > 0 ? n : 0] = '\0';
+    snprintf(why, sizeof why, "its pipe has ended: %s", words);
     c->pipe = NULL;
-    client_lost(c, "its pipe has ended");
+    client_lost(c, why);
 }
 
 static void stdio_say(struct client *c, struct call *call, struct span message)
@@ -59,12 +74,12 @@ static void stdio_open(struct client *c)
 {
     static const struct chan_events events = { hear_lines, on_ended };
     AUTO_BUF struct buf b = { 0 };
-    AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    AUTO_CLOSE int words = open(words_file(c), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int in[2], out[2];
 
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
         return;
-    c->pid = hub_spawn((const char *const[]){ "patchbay", "mcp", NULL }, in[0], out[1], null);
+    c->pid = hub_spawn((const char *const[]){ "patchbay", "mcp", NULL }, in[0], out[1], words);
     close(in[0]);
     close(out[1]);
     c->pipe = chan_new(out[0], in[1], &events, c);
@@ -89,10 +104,7 @@ static void stdio_leave(struct client *c, bool rude)
     c->pid = 0;
 }
 
-static void stdio_mishap(struct client *c)
-{
-    c->pipe->deaf_until = now() + among(2500);
-}
+static void stdio_mishap(struct client *c) { c->pipe->deaf_until = now() + among(2500); }
 
 const struct client_kind kind_stdio = {
     .name = "stdio",

@@ -1,4 +1,5 @@
-/* disturb.c - what happens to servers, to the config and to the hub's door while all others talk. */
+/* disturb.c - what happens to servers, to the config and to the hub's door while all others talk.
+ */
 #include "stress.h"
 #include <signal.h>
 
@@ -89,8 +90,8 @@ static void edit_config(void)
 
 static void switch_one(void)
 {
-    static const char *const verbs[] = { "restart", "disable", "enable", "reconnect", "disconnect",
-                                         "connect", "enable" };
+    static const char *const verbs[] = { "restart",    "disable", "enable", "reconnect",
+                                         "disconnect", "connect", "enable" };
     struct server *s = any_victim();
     char path[200];
 
@@ -128,7 +129,8 @@ static void cancel_one(void)
 {
     static const struct web_events events = { .done = on_calls };
 
-    web_send(&(struct web_order){ .method = "GET", .path = "/api/calls?limit=1", .events = &events });
+    web_send(
+        &(struct web_order){ .method = "GET", .path = "/api/calls?limit=1", .events = &events });
 }
 
 static void reload(void)
@@ -150,11 +152,12 @@ static void knock(void)
 {
     static const struct web_events events = { .done = on_refused };
 
-    web_send(&(struct web_order){ .method = "POST",
-                                  .path = one_in(2) ? "/mcp" : "/api/servers",
-                                  .token = "wrong",
-                                  .body = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"),
-                                  .events = &events });
+    web_send(
+        &(struct web_order){ .method = "POST",
+                             .path = one_in(2) ? "/mcp" : "/api/servers",
+                             .token = "wrong",
+                             .body = SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"),
+                             .events = &events });
 }
 
 void disturb_something(void)

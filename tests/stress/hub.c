@@ -94,8 +94,9 @@ void hub_start(void)
     AUTO_CLOSE int err = open(in_dir("stderr"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     uint64_t until = now() + patiently(START_MS);
 
-    hub.pid = hub_spawn((const char *const[]){ "patchbay", "serve", "--port", "0", "--token", HUB_TOKEN, NULL },
-                        null, null, err);
+    hub.pid = hub_spawn(
+        (const char *const[]){ "patchbay", "serve", "--port", "0", "--token", HUB_TOKEN, NULL },
+        null, null, err);
     while (!is_up() && now() < until)
         poll(NULL, 0, 20);
     if (!hub.port)
@@ -108,8 +109,7 @@ bool hub_is_alive(void)
 
     if (hub.pid && waitpid(hub.pid, &status, WNOHANG) == hub.pid) {
         hub.pid = 0;
-        broken(LAW_ALIVE, "the hub ended by itself: %s %d",
-               WIFEXITED(status) ? "status" : "signal",
+        broken(LAW_ALIVE, "the hub ended by itself: %s %d", WIFEXITED(status) ? "status" : "signal",
                WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     }
     return hub.pid != 0;

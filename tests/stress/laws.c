@@ -7,9 +7,9 @@ enum { SHOWN_MAX = 20, TEXT_MAX = 2000, CONFIRM_MS = 4000 };
 struct verdict *verdict;
 struct figures figures;
 
-static const char *const names[LAW_COUNT] = { "once",  "right server", "served", "private",
-                                              "answers", "alive",      "no calls left", "memory",
-                                              "speed", "clean",        "orphans" };
+static const char *const names[LAW_COUNT] = { "once",    "right server", "served",        "private",
+                                              "answers", "alive",        "no calls left", "memory",
+                                              "speed",   "clean",        "orphans" };
 
 static void say(enum law law, char *text)
 {

@@ -18,7 +18,7 @@ static struct later {
     uint64_t due;
     void (*fn)(void *ctx);
     void *ctx;
-} *waiting;
+} * waiting;
 static size_t n_waiting, room_waiting;
 
 void later(uint64_t ms, void (*fn)(void *ctx), void *ctx)

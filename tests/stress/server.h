@@ -42,7 +42,8 @@ static inline uint32_t among(uint32_t n) { return chance() % n; }
 struct self {
     const char *name;
     bool modern;
-    bool http; /* a crash would take other connections with it, and half a line means another thing */
+    bool http; /* a crash would take other connections with it, and half a line means another thing
+                */
     const struct kind *kind;
     uint64_t now;
 };
@@ -78,7 +79,7 @@ struct job {
     int step, open; /* questions without an answer */
     int answers;
     char said[32]; /* what the last answer was: accept, refused, ... */
-    uint64_t wake;  /* 0: waits for an answer */
+    uint64_t wake; /* 0: waits for an answer */
     char questions[4][32];
     struct text inputs; /* modern: inputResponses */
 };
@@ -96,6 +97,7 @@ struct kind {
     bool (*evil)(struct job *j);
     void (*cancelled)(struct job *j);
     void (*idle)(void); /* now and then */
+    bool cuts;          /* HTTP: hangs up in the middle of a stream, which can be resumed */
 };
 extern const struct kind kinds[];
 

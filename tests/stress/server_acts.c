@@ -44,8 +44,9 @@ static void act_big(struct job *j)
     struct text t = { 0 };
     bool number = j->id[0] >= '0' && j->id[0] <= '9';
 
-    text_printf(&t, "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"result\":{%s\"content\":[{\"type\":\"text\","
-                    "\"text\":\"%s srv:%s how:big %s end\"}]}}",
+    text_printf(&t,
+                "{\"jsonrpc\":\"2.0\",\"id\":%s%s%s,\"result\":{%s\"content\":[{\"type\":\"text\","
+                "\"text\":\"%s srv:%s how:big %s end\"}]}}",
                 number ? "" : "\"", j->id, number ? "" : "\"",
                 self.modern ? "\"resultType\":\"complete\"," : "", j->canary, self.name, how);
     outlet_say(j->out, t.p, t.n, true);
@@ -147,9 +148,9 @@ static void act_withdraw(struct job *j)
 }
 
 const struct act acts[] = {
-    { "echo", act_echo },          { "slow", act_slow },          { "chat", act_chat },
-    { "big", act_big },            { "ask", act_ask },            { "ask_more", act_ask_more },
-    { "ask_both", act_ask_both },  { "withdraw", act_withdraw },  { NULL, NULL },
+    { "echo", act_echo },         { "slow", act_slow },         { "chat", act_chat },
+    { "big", act_big },           { "ask", act_ask },           { "ask_more", act_ask_more },
+    { "ask_both", act_ask_both }, { "withdraw", act_withdraw }, { NULL, NULL },
 };
 
 /* ---- ways to go wrong ---- */
@@ -184,8 +185,10 @@ static bool hang(struct job *j)
 
 static bool say_garbage(struct job *j)
 {
-    static const char *const words[] = { "Listening on port 3000\n", "\n\n\n", "{\"jsonrpc\":\n",
-                                         "[]\n", "\xff\xfe\xfd\n", "{\"jsonrpc\":\"2.0\"}\n", "null\n" };
+    static const char *const words[] = {
+        "Listening on port 3000\n", "\n\n\n", "{\"jsonrpc\":\n", "[]\n", "\xff\xfe\xfd\n",
+        "{\"jsonrpc\":\"2.0\"}\n",  "null\n"
+    };
     const char *word = words[among(7)];
 
     if (among(4) == 0)
@@ -289,15 +292,18 @@ static void nag(struct job *j)
     job_result(j, "late");
 }
 
+/* clang-format off */
 const struct kind kinds[] = {
-    { "honest", NULL, NULL, NULL },
-    { "dying", die, NULL, NULL },
-    { "hanging", hang, NULL, NULL },
-    { "garbage", say_garbage, NULL, NULL },
-    { "twice", say_twice, NULL, NULL },
-    { "malformed", say_malformed, NULL, NULL },
-    { "flood", flood_stderr, NULL, NULL },
-    { "storm", storm, NULL, change_now_and_then },
-    { "nagging", NULL, nag, NULL },
-    { NULL, NULL, NULL, NULL },
+    { .name = "honest" },
+    { .name = "dying",     .evil = die },
+    { .name = "hanging",   .evil = hang },
+    { .name = "garbage",   .evil = say_garbage },
+    { .name = "twice",     .evil = say_twice },
+    { .name = "malformed", .evil = say_malformed },
+    { .name = "flood",     .evil = flood_stderr },
+    { .name = "storm",     .evil = storm, .idle = change_now_and_then },
+    { .name = "nagging",   .cancelled = nag },
+    { .name = "cutting",   .cuts = true },
+    { .name = NULL },
 };
+/* clang-format on */

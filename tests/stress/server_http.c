@@ -1,5 +1,6 @@
 /* server_http.c - Streamable HTTP of both eras, and HTTP+SSE: every response is an outlet of its
- * own. A request is answered in JSON when its answer is the first thing to say, else by a stream. */
+ * own. A request is answered in JSON when its answer is the first thing to say, else by a stream.
+ */
 #include "server.h"
 #include "server_carry.h"
 #include <arpa/inet.h>
@@ -12,7 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNS_MAX = 256, READ_BYTES = 65536, BIND_TRIES = 100, BIND_PAUSE_MS = 100 };
+enum {
+    CONNS_MAX = 256,
+    RESTS_MAX = 64,
+    CUT_RETRY_MS = 100,
+    READ_BYTES = 65536,
+    BIND_TRIES = 100,
+    BIND_PAUSE_MS = 100
+};
 
 enum asks { ASKS_NOTHING, ASKS_ANSWER, ASKS_NEWS };
 
@@ -20,11 +28,22 @@ struct conn {
     int fd; /* 0: free */
     enum asks asks;
     bool streams, opens_session;
+    bool cut; /* hangs up as soon as all is sent */
     outlet name;
+    unsigned events; /* so many had numbers */
     struct text in, out;
 };
 
+/* The rest of a stream that was cut, for whoever comes back. */
+struct rest {
+    outlet name; /* 0: free */
+    unsigned first, events;
+    bool ended;
+    struct text texts; /* each ends with a NUL */
+};
+
 static struct conn conns[CONNS_MAX];
+static struct rest rests[RESTS_MAX];
 static outlet names;
 static bool is_sse;
 
@@ -45,6 +64,20 @@ static void conn_close(struct conn *c)
     free(c->out.p);
     *c = (struct conn){ 0 };
     talk_gone(name);
+}
+
+static struct rest *rest_of(outlet name)
+{
+    for (int i = 0; i < RESTS_MAX; i++)
+        if (rests[i].name == name)
+            return &rests[i];
+    return NULL;
+}
+
+static void rest_free(struct rest *r)
+{
+    free(r->texts.p);
+    *r = (struct rest){ 0 };
 }
 
 /* ---- saying ---- */
@@ -75,15 +108,42 @@ static void put_chunk(struct conn *c, const char *p, size_t n)
     text_add(&c->out, "\r\n", 2);
 }
 
+/* Streams that may be cut have numbers. */
 static void put_event(struct conn *c, const char *type, const char *data, size_t n)
 {
     struct text t = { 0 };
 
+    if (self.kind->cuts && c->asks == ASKS_ANSWER)
+        text_printf(&t, "id: %llu-%u\nretry: %d\n", (unsigned long long)c->name, ++c->events,
+                    CUT_RETRY_MS);
     text_printf(&t, "event: %s\ndata: ", type);
     text_add(&t, data, n);
     text_add(&t, "\n\n", 2);
     put_chunk(c, t.p, t.n);
     free(t.p);
+}
+
+static void end_stream(struct conn *c)
+{
+    text_printf(&c->out, "0\r\n\r\n");
+    c->streams = false;
+    c->asks = ASKS_NOTHING;
+}
+
+/* What is said from now on about this request waits for its caller to come back. */
+static void cut(struct conn *c)
+{
+    struct rest *r = rest_of(0);
+
+    if (!r) { /* one whose caller did not come back has to go */
+        r = &rests[among(RESTS_MAX)];
+        talk_gone(r->name);
+        rest_free(r);
+    }
+    *r = (struct rest){ .name = c->name, .first = c->events + 1, .events = c->events };
+    c->name = ++names;
+    c->cut = true;
+    c->asks = ASKS_NOTHING;
 }
 
 static void say_on(struct conn *c, const char *message, size_t n, bool last)
@@ -95,19 +155,29 @@ static void say_on(struct conn *c, const char *message, size_t n, bool last)
     if (!c->streams)
         begin_stream(c);
     put_event(c, "message", message, n);
-    if (last && c->asks == ASKS_ANSWER) {
-        text_printf(&c->out, "0\r\n\r\n");
-        c->streams = false;
-        c->asks = ASKS_NOTHING;
-    }
+    if (last && c->asks == ASKS_ANSWER)
+        end_stream(c);
+    else if (self.kind->cuts && c->asks == ASKS_ANSWER && among(3) == 0)
+        cut(c);
+}
+
+static void keep_for_later(struct rest *r, const char *message, size_t n, bool last)
+{
+    text_add(&r->texts, message, n);
+    text_add(&r->texts, "", 1);
+    r->events++;
+    r->ended = last;
 }
 
 /* A second answer finds its response ended, and is not said. */
 static void say(outlet to, const char *message, size_t n, bool last)
 {
     struct conn *c = to == OUTLET_NEWS ? NULL : conn_of(to);
+    struct rest *r = to == OUTLET_NEWS ? NULL : rest_of(to);
 
-    if (c && c->asks != ASKS_NOTHING)
+    if (r && !r->ended)
+        keep_for_later(r, message, n, last);
+    else if (c && c->asks != ASKS_NOTHING)
         say_on(c, message, n, last);
     for (int i = 0; to == OUTLET_NEWS && i < CONNS_MAX; i++)
         if (conns[i].fd && conns[i].asks == ASKS_NEWS)
@@ -131,7 +201,7 @@ static void raw(outlet to, const char *bytes, size_t n)
 /* ---- hearing ---- */
 
 struct head {
-    char method[16], path[256], session[64];
+    char method[16], path[256], session[64], last_event[64];
     size_t length, bytes; /* of the body; of the head itself */
 };
 
@@ -163,6 +233,7 @@ static bool read_head(const struct text *in, struct head *h)
     snprintf(h->path, sizeof h->path, "%.*s", (int)strcspn(p, " "), p);
     header(in->p, "\r\nContent-Length:", length, sizeof length);
     header(in->p, "\r\nMcp-Session-Id:", h->session, sizeof h->session);
+    header(in->p, "\r\nLast-Event-ID:", h->last_event, sizeof h->last_event);
     h->length = strtoul(length, NULL, 10);
     *end = '\r';
     return true;
@@ -201,12 +272,37 @@ static void heard_post(struct conn *c, const struct head *h, struct slice body)
     }
 }
 
+static void resume(struct conn *c, const char *last_event)
+{
+    struct rest *r = rest_of(strtoull(last_event, NULL, 10));
+    const char *dash = strchr(last_event, '-'), *p;
+
+    if (!r || !dash || strtoul(dash + 1, NULL, 10) + 1 != r->first) {
+        reply(c, "404 Not Found", "", "", 0);
+        return;
+    }
+    c->asks = ASKS_ANSWER;
+    c->name = r->name;
+    c->events = r->first - 1;
+    begin_stream(c);
+    p = r->texts.p;
+    for (unsigned i = r->first; i <= r->events; i++, p += strlen(p) + 1)
+        put_event(c, "message", p, strlen(p));
+    if (r->ended)
+        end_stream(c);
+    rest_free(r);
+}
+
 static void heard_get(struct conn *c, const struct head *h)
 {
     char path[64];
 
     if (self.modern || (!is_sse && !knows(h->session))) {
         reply(c, self.modern ? "405 Method Not Allowed" : "404 Not Found", "", "", 0);
+        return;
+    }
+    if (h->last_event[0]) {
+        resume(c, h->last_event);
         return;
     }
     c->asks = ASKS_NEWS;
@@ -267,7 +363,7 @@ static void conn_write(struct conn *c)
 
     if (n > 0)
         text_drop(&c->out, (size_t)n);
-    else if (errno != EAGAIN)
+    if ((n < 0 && errno != EAGAIN) || (c->cut && !c->out.n))
         conn_close(c);
 }
 

@@ -115,11 +115,12 @@ void job_result(struct job *j, const char *how)
     snprintf(words, sizeof words, "%s srv:%s how:%s", j->canary, self.name, how);
     put_id(&t, j);
     text_printf(&t, "\"result\":{%s", self.modern ? "\"resultType\":\"complete\"," : "");
-    text_printf(&t,
-                "\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],"
-                "\"contents\":[{\"uri\":\"stress://%s/%s\",\"text\":\"%s\"}],"
-                "\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"%s\"}}]}}",
-                words, self.name, j->canary, words, words);
+    text_printf(
+        &t,
+        "\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],"
+        "\"contents\":[{\"uri\":\"stress://%s/%s\",\"text\":\"%s\"}],"
+        "\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"%s\"}}]}}",
+        words, self.name, j->canary, words, words);
     say(j, &t, true);
     job_free(j);
 }
@@ -186,8 +187,9 @@ static bool ask_modern(struct job *j, const char *method)
     struct text t = { 0 };
 
     put_id(&t, j);
-    text_printf(&t, "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"%s/%d\","
-                    "\"inputRequests\":{\"q%d\":{",
+    text_printf(&t,
+                "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"%s/%d\","
+                "\"inputRequests\":{\"q%d\":{",
                 j->canary, j->step, j->step);
     put_question(&t, j, method);
     text_printf(&t, "}}}}");

@@ -19,13 +19,13 @@ static void answer(outlet to, struct slice id, bool quoted, const char *member, 
     free(t.p);
 }
 
-#define CAPABILITIES                                                                \
+#define CAPABILITIES                                                                           \
     "\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"listChanged\":true}," \
     "\"prompts\":{\"listChanged\":true},\"logging\":{}}"
 #define INFO "{\"name\":\"stress\",\"version\":\"1\"}"
 
-static const char initialized[] = "{\"protocolVersion\":\"2025-06-18\"," CAPABILITIES
-                                  ",\"serverInfo\":" INFO "}";
+static const char initialized[] =
+    "{\"protocolVersion\":\"2025-06-18\"," CAPABILITIES ",\"serverInfo\":" INFO "}";
 static const char discovered[] =
     "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"]," CAPABILITIES
     ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":" INFO "},\"ttlMs\":0,"
@@ -36,8 +36,10 @@ static const char *list_of(struct slice method)
     static struct text t;
 
     t.n = 0;
-    text_printf(&t, "{%s", self.modern ? "\"resultType\":\"complete\",\"ttlMs\":0,"
-                                         "\"cacheScope\":\"private\"," : "");
+    text_printf(&t, "{%s",
+                self.modern ? "\"resultType\":\"complete\",\"ttlMs\":0,"
+                              "\"cacheScope\":\"private\","
+                            : "");
     if (slice_is(method, "tools/list")) {
         /* A list that changes has each time other tools behind those that are called. */
         uint32_t extra = self.kind->idle ? among(EXTRA_MAX) : 0;

@@ -41,14 +41,14 @@ static const struct server_role roles[] = {
     { "stdio", "legacy", "honest", .lazy = true },
     { "http", "legacy", "twice" },
     { "stdio", "modern", "malformed" },
-    { "http", "legacy", "storm" },
+    { "http", "legacy", "cutting" },
     { "sse", "legacy", "twice" },
     { "stdio", "modern", "hanging" },
     { "http", "legacy", "malformed" },
     { "http", "modern", "hanging" },
     { "stdio", "modern", "garbage" },
     { "stdio", "legacy", "dying", .lazy = true },
-    { "http", "legacy", "hanging" },
+    { "http", "legacy", "cutting", .calm = true },
     { "stdio", "modern", "storm" },
     { "sse", "legacy", "nagging" },
     { "stdio", "modern", "flood" },
@@ -160,10 +160,10 @@ static void run(struct server *s)
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)(options.seed + s->version));
     snprintf(port, sizeof port, "%d", s->port);
-    s->pid = hub_spawn((const char *const[]){ "tests/stress/stress_server", s->name,
-                                              s->role->transport, s->role->era, s->role->kind, seed,
-                                              port, NULL },
-                       null, null, null);
+    s->pid =
+        hub_spawn((const char *const[]){ "tests/stress/stress_server", s->name, s->role->transport,
+                                         s->role->era, s->role->kind, seed, port, NULL },
+                  null, null, null);
 }
 
 void servers_revive(void)

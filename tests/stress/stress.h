@@ -112,15 +112,15 @@ struct web_head {
 };
 
 struct web_events {
-    void (*head)(void *ctx, const struct web_head *h);           /* may be NULL */
-    void (*event)(void *ctx, struct span id, struct span data);  /* of a stream */
-    void (*done)(void *ctx, int status, struct span body);       /* 0: it broke off; freed after */
+    void (*head)(void *ctx, const struct web_head *h);          /* may be NULL */
+    void (*event)(void *ctx, struct span id, struct span data); /* of a stream */
+    void (*done)(void *ctx, int status, struct span body);      /* 0: it broke off; freed after */
 };
 
 struct web_order {
     const char *method, *path, *headers; /* headers with their line ends; may be NULL */
     struct span body;
-    const char *token; /* NULL: the right one */
+    const char *token;               /* NULL: the right one */
     const struct web_events *events; /* NULL: nobody wants to know */
     void *ctx;
     bool half; /* only a part of it is sent */
@@ -162,7 +162,7 @@ struct server {
     char name[32];
     const struct server_role *role;
     int port;
-    pid_t pid;       /* of one that we run ourselves */
+    pid_t pid;        /* of one that we run ourselves */
     unsigned version; /* changes with its entry */
     bool absent;
 };

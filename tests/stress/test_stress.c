@@ -43,7 +43,8 @@ __attribute__((constructor)) static void prepare(void)
 {
     char limit[32];
 
-    verdict = mmap(NULL, sizeof *verdict, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    verdict =
+        mmap(NULL, sizeof *verdict, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     options = (struct options){
         .seed = number("SEED", 8),
         .seconds = number("SECONDS", SECONDS_DEFAULT),
@@ -64,18 +65,18 @@ static void show_figures(void)
 {
     const struct figures *f = &figures;
 
-    printf("# calls %llu results %llu errors %llu cancels %llu | questions %llu answers %llu rounds "
-           "%llu accepted %llu | progress %llu other %llu | sessions %llu drops %llu resumes %llu | "
-           "kills %llu stops %llu edits %llu switches %llu | waiting %u rss %ld MB fds %d\n",
-           (unsigned long long)f->calls, (unsigned long long)f->results, (unsigned long long)f->errors,
-           (unsigned long long)f->cancels, (unsigned long long)f->questions,
-           (unsigned long long)f->answers, (unsigned long long)f->rounds,
-           (unsigned long long)f->accepted, (unsigned long long)f->progress,
-           (unsigned long long)f->logs, (unsigned long long)f->sessions,
-           (unsigned long long)f->drops, (unsigned long long)f->resumes,
-           (unsigned long long)f->kills, (unsigned long long)f->stops, (unsigned long long)f->edits,
-           (unsigned long long)f->switches, clients_waiting(), hub_rss_kb() / 1024,
-           hub_descriptors());
+    printf(
+        "# calls %llu results %llu errors %llu cancels %llu | questions %llu answers %llu rounds "
+        "%llu accepted %llu | progress %llu other %llu | sessions %llu drops %llu resumes %llu | "
+        "kills %llu stops %llu edits %llu switches %llu | waiting %u rss %ld MB fds %d\n",
+        (unsigned long long)f->calls, (unsigned long long)f->results, (unsigned long long)f->errors,
+        (unsigned long long)f->cancels, (unsigned long long)f->questions,
+        (unsigned long long)f->answers, (unsigned long long)f->rounds,
+        (unsigned long long)f->accepted, (unsigned long long)f->progress,
+        (unsigned long long)f->logs, (unsigned long long)f->sessions, (unsigned long long)f->drops,
+        (unsigned long long)f->resumes, (unsigned long long)f->kills, (unsigned long long)f->stops,
+        (unsigned long long)f->edits, (unsigned long long)f->switches, clients_waiting(),
+        hub_rss_kb() / 1024, hub_descriptors());
     fflush(stdout);
 }
 
@@ -166,7 +167,8 @@ static void no_calls_left(void)
     while ((n = calls_in_flight(&out)) > 0 && now() < until && hub_is_alive())
         turn_for(200);
     if (n)
-        broken(LAW_NO_CALLS, "%zu calls are left: %.*s", n, (int)(out.n < 600 ? out.n : 600), out.p);
+        broken(LAW_NO_CALLS, "%zu calls are left: %.*s", n, (int)(out.n < 600 ? out.n : 600),
+               out.p);
 }
 
 static void no_slow_callbacks(void)
@@ -365,9 +367,9 @@ TEST(the_hub_lives_through_the_storm)
 
 /* ---- the laws ---- */
 
-#define HOLDS(law)                         \
-    do {                                   \
-        CHECK(verdict->finished);          \
+#define HOLDS(law)                          \
+    do {                                    \
+        CHECK(verdict->finished);           \
         CHECK_INT(verdict->broken[law], 0); \
     } while (0)
 

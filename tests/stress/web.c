@@ -105,8 +105,8 @@ static bool take_head(struct web *w)
     w->head.streams = span_starts(header(head, "Content-Type"), "text/event-stream");
     w->head.session = header(head, "Mcp-Session-Id");
     w->left = length.p ? strtoul(length.p, NULL, 10) : 0;
-    w->body = length.p                                        ? BODY_LENGTH
-              : header(head, "Transfer-Encoding").n           ? BODY_CHUNKS
+    w->body = length.p                                         ? BODY_LENGTH
+              : header(head, "Transfer-Encoding").n            ? BODY_CHUNKS
               : w->head.status == 204 || w->head.status == 304 ? BODY_LENGTH
                                                                : BODY_REST;
     if (w->events && w->events->head)
@@ -176,8 +176,9 @@ struct web *web_send(const struct web_order *o)
         return NULL;
     }
     w->chan->free_ctx = web_free;
-    buf_printf(&b, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s", o->method,
-               o->path, hub.port, o->token ? o->token : HUB_TOKEN, o->headers ? o->headers : "");
+    buf_printf(&b, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s",
+               o->method, o->path, hub.port, o->token ? o->token : HUB_TOKEN,
+               o->headers ? o->headers : "");
     if (strcmp(o->method, "GET") != 0)
         buf_printf(&b, "Content-Type: application/json\r\nContent-Length: %zu\r\n", o->body.n);
     buf_str(&b, "\r\n");
