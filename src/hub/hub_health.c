@@ -7,17 +7,15 @@
 static void on_pong(void *ctx, const struct client_reply *reply)
 {
     struct member *m = ctx;
-    struct link_facts facts;
 
     m->pinging = false;
     /* Cancelled: it is being disconnected. */
     if (!reply->err || reply->err->code == PB_E_CANCELLED || m->leaving ||
         link_state(m->link) != LINK_CONNECTED)
         return;
-    link_facts(m->link, &facts);
-    /* A server that does one thing at a time cannot answer while it works; calls have their own
-     * time limits. */
-    if (reply->err->code == PB_E_TIMEOUT && facts.in_flight)
+    /* Whatever else it says proves that it lives. */
+    if (reply->err->code == PB_E_TIMEOUT &&
+        (link_may_be_busy(m->link) || link_heard_at(m->link) >= m->pinged_at))
         return;
     link_log(m->link, PB_LOG_WARNING, "Health check failed: %s", reply->err->msg);
     m->unhealthy = true;
@@ -31,6 +29,7 @@ static void ask(struct member *m)
     if (m->pinging)
         return;
     m->pinging = true;
+    m->pinged_at = loop_now(m->hub->loop);
     if (link_ping(m->link, m->hub->opts.connect_ms, on_pong, m, &err) < 0) {
         m->pinging = false;
         log_debug("server '%s' cannot be asked after its health: %s", m->name, err.msg);

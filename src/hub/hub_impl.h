@@ -35,11 +35,11 @@ struct member {
     unsigned reconnects, restarts;
     bool permanent_error;
     size_t subscriptions;
-    uint64_t up_since, used_at; /* loop time */
-    enum pb_era hint;           /* what it spoke last time */
-    struct list parked;         /* calls that wait for it */
-    struct list waits;          /* hub_when_connected() */
-    struct table tools_seen;    /* hash of a name -> hash of what it was */
+    uint64_t up_since, used_at, pinged_at; /* loop time */
+    enum pb_era hint;                      /* what it spoke last time */
+    struct list parked;                    /* calls that wait for it */
+    struct list waits;                     /* hub_when_connected() */
+    struct table tools_seen;               /* hash of a name -> hash of what it was */
 };
 
 struct hub {

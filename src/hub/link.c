@@ -220,6 +220,16 @@ int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ct
     return client_ping(l->shared.client, timeout_ms, fn, ctx, err);
 }
 
+uint64_t link_heard_at(const struct link *l)
+{
+    return l->shared.client ? client_heard_at(l->shared.client) : 0;
+}
+
+bool link_may_be_busy(const struct link *l)
+{
+    return l->shared.in_flight && l->shared.late_at <= link_heard_at(l);
+}
+
 static void tell_roots(struct channel *ch)
 {
     struct pb_error err;

@@ -147,6 +147,11 @@ void link_caller_left(struct link *l, const char *caller);
 
 MUST_CHECK int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ctx,
                          struct pb_error *err);
+/* Loop time of the last message of the shared client; 0: none. */
+uint64_t link_heard_at(const struct link *l);
+/* That a ping was not answered means nothing: a server that does one thing at a time cannot answer
+ * while it works. That holds until the oldest of its calls has run out of time in silence. */
+bool link_may_be_busy(const struct link *l);
 /* Lists again; `listed` follows for what changed. */
 void link_refresh(struct link *l, enum list_kind kind);
 /* Counted: the first starts, the last ends it; kept through reconnects. */

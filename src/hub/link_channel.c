@@ -208,6 +208,7 @@ int channel_open(struct channel *ch, struct pb_error *err)
 
     ch->ready = ch->leaving = false;
     ch->log_level = -1;
+    ch->late_at = 0;
     ch->mark[0] = '\0';
     if (l->spec->transport == SPEC_STDIO && sweeps(l)) {
         warden_server_mark(ch->mark);

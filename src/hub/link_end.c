@@ -315,7 +315,20 @@ static void cancel(struct link_call *c, enum call_cancel why)
     reply_and_free(c, &reply);
 }
 
-void link_call_on_timer(void *ctx) { cancel(ctx, CALL_TIMED_OUT); }
+void link_call_on_timer(void *ctx)
+{
+    struct link_call *c = ctx;
+    struct channel *ch = c->ch; /* stays until the turn ends */
+    bool asked = c->stopped;    /* then it was a person who took too long */
+    bool oldest = ch->working.claims.next == &c->claim.at; /* else it may be at work on that one */
+
+    cancel(c, CALL_TIMED_OUT);
+    if (asked || !oldest || ch->leaving)
+        return;
+    ch->late_at = loop_now(ch->l->loop);
+    if (ch->caller)
+        instance_doubt(ch);
+}
 
 bool link_cancel(struct link *l, uint64_t id, enum call_cancel why)
 {

@@ -39,6 +39,9 @@ struct channel {
     uint64_t doubt_until; /* loop time: there were more of them than could be kept */
     struct list asked;    /* questions that the server waits for */
     struct timer timer;   /* instances: opening, later idleness */
+    uint64_t late_at;     /* loop time: a call ran out of time, and nobody was being asked */
+    uint64_t pinged_at;   /* instances: when the ping under way was sent */
+    bool pinging;
 };
 
 struct link_call {
@@ -193,6 +196,8 @@ void instance_lost(struct channel *ch, const struct pb_error *why);
 /* A call of it has begun or ended: its idleness is counted from here. */
 void instance_rest(struct channel *ch);
 void instances_drop(struct link *l, enum call_cancel why);
+/* A call of it ran out of time: does it still live? */
+void instance_doubt(struct channel *ch);
 
 /* link_table.c */
 void link_call_enlist(struct link_call *c);

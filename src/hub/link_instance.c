@@ -137,6 +137,31 @@ void instance_opened(struct channel *ch, const struct pb_error *err)
     instance_rest(ch);
 }
 
+/* ---- one that may hang ---- */
+
+static void on_pong(void *ctx, const struct client_reply *reply)
+{
+    struct channel *ch = ctx;
+
+    ch->pinging = false;
+    if (!ch->leaving && reply->err && reply->err->code == PB_E_TIMEOUT &&
+        client_heard_at(ch->client) < ch->pinged_at)
+        give_up(ch, reply->err);
+}
+
+/* The client ends with its channel, and the ping with the client. */
+void instance_doubt(struct channel *ch)
+{
+    struct pb_error err;
+
+    if (ch->pinging || !ch->client || !ch->ready)
+        return;
+    ch->pinging = true;
+    ch->pinged_at = loop_now(ch->l->loop);
+    if (client_ping(ch->client, ch->l->opts.connect_ms, on_pong, ch, &err) < 0)
+        ch->pinging = false;
+}
+
 void instance_lost(struct channel *ch, const struct pb_error *why)
 {
     if (!ch->leaving)

@@ -113,6 +113,7 @@ static void on_message(void *ctx, struct blob *bytes, uint64_t about, int status
 {
     struct client *c = ctx;
 
+    c->heard_at = loop_now(c->loop);
     client_ref(c);
     client_receive(c, bytes, about, status);
     client_unref(c);
@@ -361,6 +362,8 @@ pid_t client_pid(const struct client *c)
 {
     return c->wire && c->wire->ops->pid ? c->wire->ops->pid(c->wire) : 0;
 }
+
+uint64_t client_heard_at(const struct client *c) { return c->heard_at; }
 
 size_t client_in_flight(const struct client *c) { return c->by_id.n; }
 

@@ -101,6 +101,7 @@ struct client {
     char *challenge;
     struct pb_error why; /* of CL_DEAD */
 
+    uint64_t heard_at; /* see client_heard_at() */
     uint64_t next_id;
     struct list calls;    /* in the order in which they were made */
     struct table by_id;   /* the same */

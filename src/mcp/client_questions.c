@@ -214,8 +214,11 @@ void client_questions_withdraw_all(struct client *c)
 
 bool client_questions_open_for(struct client *c, uint64_t call_id)
 {
+    const struct client_call *call = client_call_find(c, call_id);
     struct list *pos, *safe;
 
+    if (call && strcmp(call->method, "ping") == 0)
+        return false; /* nobody has to be asked before it can be answered */
     LIST_FOREACH(pos, safe, &c->questions) {
         const struct client_question *q = CONTAINER_OF(pos, struct client_question, link);
 

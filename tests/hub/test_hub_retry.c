@@ -480,7 +480,7 @@ TEST(a_server_that_works_is_not_taken_for_dead)
 {
     struct hub_rig r;
     struct fake_server *f;
-    struct fake_reply a = { 0 };
+    struct fake_reply a = { 0 }, b = { 0 };
     struct pb_error err;
 
     hub_rig_init(&r);
@@ -490,17 +490,81 @@ TEST(a_server_that_works_is_not_taken_for_dead)
     hub_rig_begin(&r, "a", (struct rig_spec){ .timeout_ms = 120000 });
     HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
     CHECK_INT(hub_rig_call(&r, "a", "hang", &a, NULL, &err), 0);
+    CHECK_INT(
+        link_call(hub_link(r.hub, "a"),
+                  &(struct call_spec){ .method = "tools/call",
+                                       .params = SPAN("{\"name\":\"hang\"}"),
+                                       .timeout_ms = 10000, /* and has to wait for the first */
+                                       .reply = fake_on_reply,
+                                       .ctx = &b },
+                  NULL, &err),
+        0);
     fakes_settle(&r.fakes);
     deafen(f);
     hub_rig_pass(&r, 100000);
     CHECK_INT(hub_rig_state(&r, "a"), LINK_CONNECTED);
     CHECK_INT(a.count, 0);
+    CHECK_INT(b.count, 1);
     loop_advance(r.fakes.loop, 20000);
     FAKES_UNTIL(&r.fakes, a.count);
     CHECK_INT(fault_of(&a.err), FAULT_TIMEOUT);
     hub_rig_pass(&r, 60000);
     CHECK(hub_rig_state(&r, "a") != LINK_CONNECTED || f->connects > 1);
     fake_reply_done(&a);
+    hub_rig_done(&r);
+}
+
+/* A call every ten seconds, and each has thirty: there is always one under way. */
+static void keep_calling(struct hub_rig *r, struct fake_reply *a, size_t n)
+{
+    struct pb_error err;
+
+    for (size_t i = 0; i < n; i++) {
+        if (hub_rig_call(r, "a", "hang", &a[i], NULL, &err) < 0)
+            a[i].count = 1;
+        hub_rig_pass(r, 10000);
+    }
+}
+
+TEST(a_server_that_hangs_is_found_out_though_it_is_always_called)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct fake_reply a[10] = { { 0 } };
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_server(&r, "a");
+    fake_tool(f, "hang", FAKE_HANG);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    deafen(f);
+    keep_calling(&r, a, ARRAY_LEN(a));
+    CHECK_INT(fakes_count(&r.fakes, EVENT_LOG, "a", "Health check failed"), 1);
+    CHECK_INT(f->connects, 2); /* and the new one answers pings while its calls hang */
+    hub_rig_done(&r);
+}
+
+/* Calls run out of time, but something comes of it now and then: it is slow, not dead. */
+TEST(a_server_that_says_something_is_not_taken_for_dead)
+{
+    struct hub_rig r;
+    struct fake_server *f;
+    struct fake_reply a[20] = { { 0 } };
+
+    hub_rig_init(&r);
+    hub_rig_start(&r);
+    f = hub_rig_server(&r, "a");
+    fake_tool(f, "hang", FAKE_HANG);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    HUB_RIG_REACHES(&r, "a", LINK_CONNECTED);
+    deafen(f);
+    for (size_t i = 0; i < ARRAY_LEN(a); i++) {
+        keep_calling(&r, &a[i], 1);
+        fake_say_raw(f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
+                        "\"level\":\"info\",\"data\":\"x\"}}");
+    }
+    CHECK_INT(f->connects, 1);
     hub_rig_done(&r);
 }
 

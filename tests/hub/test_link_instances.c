@@ -211,6 +211,43 @@ TEST(disconnecting_ends_all_instances)
     kit_done(&k);
 }
 
+static int send_nowhere(struct wire *wire, const struct wire_out *m, struct pb_error *err)
+{
+    (void)wire, (void)m, (void)err;
+    return 0;
+}
+
+/* Else its caller would be given the same dead process for every call. */
+TEST(an_instance_that_hangs_is_given_up_when_a_call_ran_out_of_time)
+{
+    struct wire_ops deaf;
+    struct fake_wire *w;
+    struct link_kit k;
+    struct fake_reply a, b;
+
+    per_client(&k);
+    call_as(&k, &a, "text", "x");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    w = CONTAINER_OF(k.f->wires.prev, struct fake_wire, link);
+    deaf = *w->wire.ops;
+    deaf.send = send_nowhere;
+    w->wire.ops = &deaf;
+    call_as(&k, &a, "slow", "x");
+    loop_advance(k.fakes.loop, 29000);
+    call_as(&k, &b, "slow", "x");
+    loop_advance(k.fakes.loop, 1000);
+    CHECK_INT(fault_of(&a.err), FAULT_TIMEOUT);
+    loop_advance(k.fakes.loop, 9999);
+    CHECK_INT(instances(&k), 1);
+    CHECK_INT(b.count, 0);
+    loop_advance(k.fakes.loop, 1);
+    CHECK_INT(instances(&k), 0);
+    CHECK_INT(fault_of(&b.err), FAULT_NOT_CONNECTED);
+    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    kit_done(&k);
+}
+
 /* The timer of a channel that is freed while it runs is fired, or spun on, later. */
 TEST(an_instance_that_is_dropped_at_work_leaves_no_timer_behind)
 {
