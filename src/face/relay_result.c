@@ -76,6 +76,16 @@ static void tool_uris(struct relay *c, struct edits *e, struct span whole, struc
     name_content(c, e, whole, json_get(root, "content"));
 }
 
+/* MCP Apps: the page that goes with the result. */
+static void page_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
+{
+    struct json pages[META_PAGES];
+    size_t n = meta_pages(json_get(root, "_meta"), pages);
+
+    for (size_t i = 0; i < n; i++)
+        name_uri(c, e, whole, pages[i]);
+}
+
 static void prompt_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
 {
     JSON_FOREACH(message, json_get(root, "messages"))
@@ -160,6 +170,7 @@ static const struct rewrite {
     { "resources/read", ERA_UNKNOWN, false, "\"uri\"",               3, read_uris },
     { "resources/read", ERA_MODERN,  false, "",                      1, cache_hints },
     { "tools/call",     ERA_UNKNOWN, false, "\"resource",            4, tool_uris },
+    { "tools/call",     ERA_UNKNOWN, false, "ui:",                   3, page_uris },
     { "tools/call",     ERA_LEGACY,  true,  "\"structuredContent\"", 2, plain_structure },
 };
 /* clang-format on */

@@ -11,8 +11,10 @@ struct catalog *catalog_new(void)
 
 static void server_free(struct server *s)
 {
-    for (size_t k = 0; k < LIST_KINDS; k++)
+    for (size_t k = 0; k < LIST_KINDS; k++) {
         listing_done(&s->lists[k]);
+        listing_done(&s->had[k]);
+    }
     free(s->name);
     free(s);
 }
@@ -45,9 +47,12 @@ static void mark_changed(struct catalog *c, enum list_kind kind)
 {
     c->shelves[kind].version++;
     renders_drop(&c->shelves[kind]);
-    /* Which servers a filter shows depends on their tools. */
+    /* Which servers a filter shows depends on their tools; how the pages of tools are written, on
+     * whose each URI is. */
     for (size_t k = 0; kind == LIST_TOOLS && k < LIST_KINDS; k++)
         renders_drop_filtered(&c->shelves[k]);
+    if (catalog_kinds[kind].uri)
+        renders_drop(&c->shelves[LIST_TOOLS]);
 }
 
 static bool any_glob(const char *const *globs, struct span name)
@@ -81,13 +86,14 @@ static bool apply_spec(struct listing *tools, const struct spec *spec)
 
 static struct server *get_server(struct catalog *c, const char *name)
 {
-    struct server *s = catalog_server(c, span_of(name));
+    struct server *s = map_get(&c->servers, span_of(name));
 
     if (!s) {
         s = NEW(struct server);
         s->name = mem_dup(name);
         map_put(&c->servers, span_of(name), s);
     }
+    s->away = false;
     return s;
 }
 
@@ -101,6 +107,14 @@ static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
     c->orders[kind].valid = false;
     listing_done(old);
     *old = *fresh;
+}
+
+/* What it had while it was away is what it has, or not any more. */
+static void forget_had(struct catalog *c, struct server *s, enum list_kind kind)
+{
+    c->shelves[kind].away -= s->had[kind].n;
+    listing_done(&s->had[kind]);
+    c->orders[kind].valid = false;
 }
 
 /* Is there room for it beside what others have? */
@@ -142,6 +156,8 @@ int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind,
     differs = list->n || fresh.n;
     if (kind == LIST_TOOLS)
         apply_spec(&fresh, spec);
+    listing_inherit(&fresh, list->n ? list : &s->had[kind], ++c->since);
+    forget_had(c, s, kind);
     replace(c, kind, list, &fresh);
     if (differs)
         mark_changed(c, kind);
@@ -159,13 +175,11 @@ bool catalog_respec(struct catalog *c, const struct spec *spec)
     return changed;
 }
 
-bool catalog_drop(struct catalog *c, const char *server)
+/* Returns whether there was anything. */
+static bool take_lists(struct catalog *c, struct server *s)
 {
-    struct server *s = map_del(&c->servers, span_of(server));
     bool any = false;
 
-    if (!s)
-        return false;
     for (unsigned k = 0; k < LIST_KINDS; k++) {
         if (s->lists[k].n) {
             mark_changed(c, (enum list_kind)k);
@@ -173,8 +187,49 @@ bool catalog_drop(struct catalog *c, const char *server)
         }
         replace(c, (enum list_kind)k, &s->lists[k], &(struct listing){ 0 });
     }
+    return any;
+}
+
+bool catalog_drop(struct catalog *c, const char *server)
+{
+    struct server *s = map_del(&c->servers, span_of(server));
+    bool any;
+
+    if (!s)
+        return false;
+    any = take_lists(c, s);
+    for (unsigned k = 0; k < LIST_KINDS; k++)
+        forget_had(c, s, (enum list_kind)k);
     seen_drop(c, s->name);
     server_free(s);
+    return any;
+}
+
+bool catalog_put_away(struct catalog *c, const char *server)
+{
+    struct server *s = catalog_server(c, span_of(server));
+    bool any = false;
+
+    if (!s)
+        return false;
+    for (unsigned k = 0; k < LIST_KINDS; k++) {
+        struct shelf *shelf = &c->shelves[k];
+        struct listing *list = &s->lists[k];
+
+        if (!list->n || shelf->away + list->n > CATALOG_ITEMS_MAX)
+            continue;
+        forget_had(c, s, (enum list_kind)k);
+        shelf->items -= list->n;
+        shelf->bytes -= list->text_n;
+        shelf->away += list->n;
+        listing_put_away(list);
+        s->had[k] = *list;
+        *list = (struct listing){ 0 };
+        mark_changed(c, (enum list_kind)k);
+        any = true;
+    }
+    any |= take_lists(c, s);
+    s->away = true;
     return any;
 }
 

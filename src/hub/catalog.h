@@ -9,10 +9,11 @@
  * prefix and come first, in the order in which they were added; then external items sorted by
  * canonical id.
  *
- * Resource URIs and templates go out as they are, unless a server that comes earlier in the order
- * lists the same one, or it begins with "patchbay://" itself: then as "patchbay://SERVER/ORIGINAL"
- * (percent-encoded where needed), a form that is always understood. Texts of items stay the bytes
- * they were but for the name or URI. */
+ * Resource URIs and templates go out as they are, unless another server has been listing the same
+ * one for longer, or it begins with "patchbay://" itself: then as "patchbay://SERVER/ORIGINAL"
+ * (percent-encoded where needed), a form that is always understood. What begins with "ui://" does
+ * so in its long form, too: "ui://patchbay/SERVER/ORIGINAL". Texts of items stay the bytes they
+ * were but for the name or URI, and that of a tool's page (MCP Apps) in its _meta. */
 #pragma once
 #include "filter.h"
 #include "link.h"
@@ -57,8 +58,11 @@ int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind,
                 bool *changed, struct pb_error *err);
 /* The spec's tool lists changed. */
 bool catalog_respec(struct catalog *c, const struct spec *spec);
-/* Takes all of a server out. Returns whether there was anything. */
+/* Takes all of a server out, and what is known of it. Returns whether there was anything. */
 bool catalog_drop(struct catalog *c, const char *server);
+/* The same, but it may come back: until it lists again, or is dropped, nobody else gets the
+ * outward names and URIs that it had, and what asks for one leads to it. */
+bool catalog_put_away(struct catalog *c, const char *server);
 /* A built-in of ours: `text` is a tool, prompt… object, copied. Replaces one of the same name. */
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
 
@@ -113,6 +117,10 @@ void catalog_note_uri(struct catalog *c, const char *server, struct span uri);
 
 /* The array's text of a list for a scope, made once per version and shared. Unreference it. */
 struct blob *catalog_render(struct catalog *c, const struct scope *s, enum list_kind kind);
+/* The members of a _meta, of a tool or a result, that name the page which a host shows for it: one
+ * as MCP Apps has it, the others as it was before and elsewhere. Returns how many there are. */
+enum { META_PAGES = 3 };
+size_t meta_pages(struct json meta, struct json out[static META_PAGES]);
 /* The input schema of a tool entry, as written; empty if it has none. */
 struct span entry_schema(const struct entry *e);
 /* The description, decoded; "" if there is none. */

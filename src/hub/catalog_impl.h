@@ -3,7 +3,9 @@
  * Per server and kind one listing: the array as it came, one struct item per entry, sorted by
  * name, and one block of names. Ids are "server/name", and a server's name holds no "/", so all
  * entries in order are the listings one after the other, in the order of "server/". That sequence
- * and the index of outward names (struct order) are made when something is read after a change. */
+ * and the index of outward names (struct order) are made when something is read after a change. Of
+ * entries that want the same outward name the one that has been listed for longest has it, also
+ * while its server is away. */
 #pragma once
 #include "catalog.h"
 
@@ -16,11 +18,23 @@ struct kind {
 };
 extern const struct kind catalog_kinds[LIST_KINDS];
 
+/* Where a tool's text names the page of an MCP App, and which one that is. */
+struct pages {
+    size_t n;
+    struct page {
+        size_t at, n; /* of the value in e.text, quotes included */
+        struct span uri;
+    } v[META_PAGES];
+    struct arena arena;
+};
+
 struct item {
     struct entry e;
     uint32_t value_at, value_n; /* of its name or URI in e.text, quotes included */
     uint8_t wire_n;             /* tools and prompts: the outward name lies behind e.id */
     struct uri_template *match; /* templates: read once; NULL: it is not understood */
+    struct pages *pages;        /* tools: NULL: none */
+    uint64_t since; /* when its server began to list it, as the catalog counts; built-ins: 0 */
 };
 
 /* What one server lists of one kind. */
@@ -44,17 +58,23 @@ struct shown {
 
 struct server {
     char *name;
+    bool away; /* nothing of it is here but what it had: */
     struct listing lists[LIST_KINDS];
+    struct listing had[LIST_KINDS]; /* without texts; kept until it lists again */
     struct shown shown;
 };
 
 struct order {
     bool valid;
-    const struct entry **entries;
-    size_t n;
+    const struct entry **entries; /* behind the n that are here, those of servers that are away */
+    size_t n, n_all;
     uint32_t *index; /* open addressing by outward name into entries; 0: empty, else place + 1 */
     size_t mask;
     struct arena wires; /* outward URIs that had to be made */
+    /* Templates that are understood, of servers that are away too, the oldest first. */
+    const struct item **aged;
+    size_t n_aged;
+    struct map pages; /* URI of a tool's page -> the oldest item that names it */
 };
 
 /* A rendered list and the scope that it was made for. */
@@ -71,6 +91,7 @@ struct shelf {
     struct item **builtins;
     size_t n_builtins;
     size_t items, bytes; /* of all servers */
+    size_t away;         /* items that are remembered of servers that are away */
     uint64_t version;
     struct render renders[CATALOG_RENDERS_MAX];
 };
@@ -79,6 +100,7 @@ struct seen {
     struct list link;
     char *server;
     struct span uri;
+    uint64_t since;
 };
 
 struct catalog {
@@ -88,6 +110,7 @@ struct catalog {
     struct map seen;      /* by URI */
     struct list seen_age; /* the oldest first */
     uint64_t clock;       /* of render.used */
+    uint64_t since;       /* of the last list or mention */
 };
 
 /* ---- Listings (catalog_list.c) ----------------------------------------------------------- */
@@ -98,7 +121,14 @@ MUST_CHECK int listing_read(struct listing *out, const char *server, enum list_k
 /* Was it made of this text? */
 bool listing_is(const struct listing *l, struct span array);
 void listing_done(struct listing *l);
+/* catalog_pages.c: all of a listing of tools. */
+void pages_read(struct listing *l);
+void pages_free(struct pages *p);
 struct item *listing_find(const struct listing *l, struct span name);
+/* Its server is away: what is left is whose each name is. */
+void listing_put_away(struct listing *l);
+/* What `old` has, too, is as old as there; all else is of now. */
+void listing_inherit(struct listing *fresh, const struct listing *old, uint64_t now);
 /* A built-in in one block; free() it. */
 struct item *item_of_builtin(enum list_kind kind, unsigned group, struct span text);
 
@@ -107,10 +137,16 @@ static inline const struct item *item_of(const struct entry *e)
     return CONTAINER_OF(e, struct item, e);
 }
 
+/* NULL: it is not here. */
 static inline struct server *catalog_server(const struct catalog *c, struct span name)
 {
-    return map_get(&c->servers, name);
+    struct server *s = map_get(&c->servers, name);
+
+    return s && !s->away ? s : NULL;
 }
+
+/* Remembered of a server that is away. */
+static inline bool entry_is_away(const struct entry *e) { return !e->text.p; }
 
 /* ---- Order (catalog_order.c) ------------------------------------------------------------- */
 

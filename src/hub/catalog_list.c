@@ -233,6 +233,8 @@ static void finish(struct reading *r)
     sort_items(r);
     if (r->kind == LIST_TEMPLATES)
         compile(l);
+    else if (r->kind == LIST_TOOLS)
+        pages_read(l);
     if (l->n) {
         l->items = mem_resize(l->items, l->n * sizeof *l->items);
     } else {
@@ -280,12 +282,39 @@ bool listing_is(const struct listing *l, struct span array)
 
 void listing_done(struct listing *l)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
         uri_template_free(l->items[i].match);
+        pages_free(l->items[i].pages);
+    }
     free(l->text);
     free(l->items);
     free(l->names);
     *l = (struct listing){ 0 };
+}
+
+void listing_put_away(struct listing *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        l->items[i].e.text = (struct span){ 0 };
+        l->items[i].e.enabled = false;
+    }
+    free(TAKE(l->text));
+    l->text_n = l->left_out = 0;
+}
+
+/* Both are sorted by name. */
+void listing_inherit(struct listing *fresh, const struct listing *old, uint64_t now)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < fresh->n; i++) {
+        struct span name = fresh->items[i].e.name;
+
+        while (k < old->n && span_cmp(old->items[k].e.name, name) < 0)
+            k++;
+        fresh->items[i].since =
+            k < old->n && span_eq(old->items[k].e.name, name) ? old->items[k].since : now;
+    }
 }
 
 struct item *listing_find(const struct listing *l, struct span name)

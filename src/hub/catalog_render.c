@@ -40,25 +40,59 @@ static struct render *oldest(struct shelf *s)
     return r;
 }
 
-/* The same bytes but for the name or URI, where that differs. */
-static void add_item(struct buf *b, const struct item *i, bool own_names)
+struct rendering {
+    const struct catalog *c;
+    const struct scope *s;
+    struct buf out;
+    size_t steps; /* of all pages together */
+};
+
+/* One item: the same bytes but for some values. */
+struct writing {
+    struct rendering *r;
+    struct span text;
+    size_t done; /* of it */
+};
+
+static void put_value(struct writing *w, size_t at, size_t n, struct span value)
+{
+    buf_add(&w->r->out, w->text.p + w->done, at - w->done);
+    json_quote(&w->r->out, value);
+    w->done = at + n;
+}
+
+static void put_page(struct writing *w, const struct item *i, const struct page *p)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct rendering *r = w->r;
+    struct span uri = catalog_out_uri(r->c, r->s, i->e.server, p->uri, &a, &r->steps);
+
+    if (!span_eq(uri, p->uri))
+        put_value(w, p->at, p->n, uri);
+}
+
+static void add_item(struct rendering *r, const struct item *i)
 {
     const struct entry *e = &i->e;
+    struct writing w = { r, e->text, 0 };
+    size_t n = i->pages && e->server ? i->pages->n : 0, k = 0;
 
-    if (own_names || e->wire.p == e->name.p) {
-        buf_add_span(b, e->text);
-        return;
+    if (!r->s->server) {
+        for (; k < n && i->pages->v[k].at < i->value_at; k++)
+            put_page(&w, i, &i->pages->v[k]);
+        if (e->wire.p != e->name.p)
+            put_value(&w, i->value_at, i->value_n, e->wire);
+        for (; k < n; k++)
+            put_page(&w, i, &i->pages->v[k]);
     }
-    buf_add(b, e->text.p, i->value_at);
-    json_quote(b, e->wire);
-    buf_add_span(b, span_from(e->text, i->value_at + i->value_n));
+    buf_add_span(&r->out, span_from(e->text, w.done));
 }
 
 static struct blob *render(const struct catalog *c, const struct scope *s, enum list_kind kind)
 {
     const struct order *o = catalog_order(c, kind);
     AUTO_FREE const struct item **shown = mem_alloc((o->n + 1) * sizeof(struct item *));
-    struct buf b = { 0 };
+    struct rendering r = { .c = c, .s = s, .steps = CATALOG_STEPS_MAX };
     size_t n = 0, bytes = 3;
 
     for (size_t i = 0; i < o->n; i++) {
@@ -70,16 +104,16 @@ static struct blob *render(const struct catalog *c, const struct scope *s, enum 
         }
     }
     /* not buf_reserve(), which takes half as much again: this block stays */
-    b.p = mem_alloc(bytes);
-    b.cap = bytes;
-    buf_byte(&b, '[');
+    r.out.p = mem_alloc(bytes);
+    r.out.cap = bytes;
+    buf_byte(&r.out, '[');
     for (size_t i = 0; i < n; i++) {
         if (i)
-            buf_byte(&b, ',');
-        add_item(&b, shown[i], s->server != NULL);
+            buf_byte(&r.out, ',');
+        add_item(&r, shown[i]);
     }
-    buf_byte(&b, ']');
-    return blob_take_buf(&b);
+    buf_byte(&r.out, ']');
+    return blob_take_buf(&r.out);
 }
 
 struct blob *catalog_render(struct catalog *c, const struct scope *s, enum list_kind kind)

@@ -1,21 +1,28 @@
-/* catalog_uris.c - whose is a URI? One that goes out as it is belongs to the server that listed it
- * first, has the first template that it fits, or mentioned it first. Every other one goes out as
+/* catalog_uris.c - whose is a URI? One that goes out as it is belongs to the server that has been
+ * listing it for longest; if none does, to the one that has had a tool of that page for longest, or
+ * came first with a template that it fits or by mentioning it. That stays so while this server is
+ * away. Every other one goes out as
  *
  *     patchbay://SERVER/ORIGINAL     if the original has only characters that a URI may have
  *     patchbay://SERVER/%66ile...    otherwise, with the first byte and all that must be encoded
+ *     ui://patchbay/SERVER/...       the same of what begins with "ui://"
  *
  * No URI begins with "%", so what follows the server tells which of the two it is, and the original
  * comes back exactly. A server's own "patchbay://" is always wrapped: such a server is a hub
  * behind this one, or would like to be taken for another. */
 #include "catalog_impl.h"
 
-#define OURS "patchbay://"
-enum { OURS_BYTES = sizeof OURS - 1 };
+/* Hosts want the URIs of pages to begin with "ui://". */
+static const char plain_form[] = "patchbay://", page_form[] = "ui://patchbay/";
 
-bool uri_is_ours(struct span uri)
+static bool begins(struct span uri, const char *with)
 {
-    return uri.n >= OURS_BYTES && span_is_nocase(span_make(uri.p, OURS_BYTES), OURS);
+    size_t n = strlen(with);
+
+    return uri.n >= n && span_is_nocase(span_make(uri.p, n), with);
 }
+
+bool uri_is_ours(struct span uri) { return begins(uri, plain_form) || begins(uri, page_form); }
 
 /* RFC 3986: what may stand in a URI, "%" aside. */
 static bool is_uri_char(char c)
@@ -43,7 +50,7 @@ static void encode(struct buf *out, struct span uri)
 
 void uri_wrap(struct buf *out, struct span server, struct span uri, enum list_kind kind)
 {
-    buf_str(out, OURS);
+    buf_str(out, begins(uri, "ui://") ? page_form : plain_form);
     buf_add_span(out, server);
     buf_byte(out, '/');
     /* a template stays one: whoever fills it in encodes its values and literals */
@@ -88,7 +95,7 @@ static bool unwrap(struct span text, struct span *server, struct span *uri, stru
 
     if (!uri_is_ours(text))
         return false;
-    text = span_from(text, OURS_BYTES);
+    text = span_from(text, strlen(begins(text, plain_form) ? plain_form : page_form));
     slash = text.n ? memchr(text.p, '/', text.n) : NULL;
     if (!slash)
         return false;
@@ -109,15 +116,21 @@ static bool fits(const struct item *template, struct span uri, size_t *steps)
            uri_template_match(template->match, uri, steps, &values);
 }
 
-/* The first that fits. When the steps do not suffice there is none, and *steps is 0. */
-static const struct entry *fitting(const struct catalog *c, const struct scope *s, struct span uri,
-                                   size_t *steps)
+/* Of a server that is away too: nobody else gets what is its own. */
+static bool may_have(const struct catalog *c, const struct scope *s, const struct entry *e)
+{
+    return entry_is_away(e) ? scope_shows_server(c, s, e->server) : scope_shows(c, s, e);
+}
+
+/* The oldest that fits. When the steps do not suffice there is none, and *steps is 0. */
+static const struct item *fitting(const struct catalog *c, const struct scope *s, struct span uri,
+                                  size_t *steps)
 {
     const struct order *o = catalog_order(c, LIST_TEMPLATES);
 
-    for (size_t i = 0; i < o->n && *steps; i++)
-        if (scope_shows(c, s, o->entries[i]) && fits(item_of(o->entries[i]), uri, steps))
-            return o->entries[i];
+    for (size_t i = 0; i < o->n_aged && *steps; i++)
+        if (may_have(c, s, &o->aged[i]->e) && fits(o->aged[i], uri, steps))
+            return o->aged[i];
     return NULL;
 }
 
@@ -158,33 +171,42 @@ static struct uri_route route_within(const struct catalog *c, const struct scope
 static struct uri_route route_wrapped(const struct catalog *c, struct span uri, struct arena *a)
 {
     struct span server, inner;
-    const struct server *one = unwrap(uri, &server, &inner, a) ? catalog_server(c, server) : NULL;
+    const struct server *one =
+        unwrap(uri, &server, &inner, a) ? map_get(&c->servers, server) : NULL;
 
     if (!one)
         return (struct uri_route){ .uri = uri };
     return (struct uri_route){ one->name, inner, own_entry(one, inner) };
 }
 
+static struct uri_route route_to(const struct entry *e, struct span uri)
+{
+    return (struct uri_route){ e->server, uri, entry_is_away(e) ? NULL : e };
+}
+
 static struct uri_route route(const struct catalog *c, const struct scope *s, struct span uri,
                               struct arena *a, size_t *steps)
 {
     const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
-    struct uri_route nobody = { .uri = uri };
+    const struct item *template, *page;
     const struct seen *seen;
 
     if (s->server && !s->no_external)
         return route_within(c, s, uri, a);
-    if (e && scope_shows(c, s, e))
-        return (struct uri_route){ e->server, e->name, e };
+    if (e && may_have(c, s, e))
+        return route_to(e, e->name);
     if (uri_is_ours(uri) && !s->no_external)
         return route_wrapped(c, uri, a);
-    e = uri_is_ours(uri) ? NULL : fitting(c, s, uri, steps);
-    if (e)
-        return (struct uri_route){ e->server, uri, e };
+    page = s->no_external ? NULL : map_get(&catalog_order(c, LIST_TOOLS)->pages, uri);
+    if (page)
+        return (struct uri_route){ .server = page->e.server, .uri = uri };
+    template = uri_is_ours(uri) ? NULL : fitting(c, s, uri, steps);
     seen = s->no_external ? NULL : map_get(&c->seen, uri);
+    if (template && (!seen || template->since <= seen->since))
+        return route_to(&template->e, uri);
     if (seen)
         return (struct uri_route){ .server = seen->server, .uri = uri };
-    return nobody;
+    return (struct uri_route){ .uri = uri };
 }
 
 /* Who is hidden has nothing, however it is asked for. */
@@ -262,6 +284,7 @@ void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
         seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen, link));
     s = mem_zero(sizeof *s + uri.n);
     s->server = mem_dup(server);
+    s->since = ++c->since;
     s->uri = span_make(memcpy(s + 1, uri.p, uri.n), uri.n);
     list_append(&c->seen_age, &s->link);
     map_put(&c->seen, uri, s);

@@ -201,7 +201,7 @@ void member_unwant(struct member *m)
 void member_forget_lists(struct member *m)
 {
     m->known = false;
-    if (catalog_drop(m->hub->catalog, m->name))
+    if (catalog_put_away(m->hub->catalog, m->name))
         hub_lists_changed(m->hub, m->name, (1U << LIST_KINDS) - 1);
 }
 
@@ -262,6 +262,7 @@ static void take_out(struct member *m, enum call_cancel why, const struct pb_err
 
     member_unwant(m);
     member_forget_lists(m);
+    catalog_drop(h->catalog, m->name);
     if (!h->closing)
         hub_tell_member(m, EVENT_SERVER_REMOVED);
     map_del(&h->by_name, span_of(m->name));

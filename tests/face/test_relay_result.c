@@ -262,3 +262,32 @@ TEST(so_many_uris_of_a_result_are_looked_at_and_no_more)
         kit_close(&k);
     }
 }
+
+/* MCP Apps: a host reads the page that the result names. */
+TEST(the_page_of_a_result_is_the_one_of_its_server)
+{
+    static const char *const keys[][2] = {
+        { "\"ui\":{\"resourceUri\":", "}" },
+        { "\"ui/resourceUri\":", "" },
+        { "\"openai/outputTemplate\":", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        AUTO_BUF struct buf said = { 0 }, told = { 0 };
+        struct kit k;
+        struct down d;
+
+        buf_printf(&said, "{\"content\":[],\"_meta\":{%s\"ui://w\"%s,\"z\":\"ui://w\"}}",
+                   keys[i][0], keys[i][1]);
+        buf_printf(&told, "%s\"ui://patchbay/beta/ui://w\"%s,\"z\":\"ui://w\"}", keys[i][0],
+                   keys[i][1]);
+        open_two(&k, &d, ERA_LEGACY, buf_cstr(&said));
+        CHECK_INT(catalog_set(hub_catalog(k.hub), link_spec(hub_link(k.hub, "alpha")),
+                              LIST_RESOURCES, SPAN("[{\"uri\":\"ui://w\"}]"), &(bool){ 0 }, NULL),
+                  0);
+        down_call(&d, 1, "beta__links", "");
+        CHECK_HAS(down_next(&d), buf_cstr(&told));
+        down_close(&d);
+        kit_close(&k);
+    }
+}

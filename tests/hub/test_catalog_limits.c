@@ -57,6 +57,27 @@ TEST(items_of_one_kind_are_bounded_over_all_servers)
     CHECK_INT(set(c, "d", LIST_TOOLS, buf_span(&list), &err), 0);
 }
 
+TEST(what_is_remembered_of_servers_that_are_away_is_bounded)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf list = { 0 };
+    char name[16];
+
+    make_list(&list, CATALOG_SERVER_ITEMS_MAX, "uri");
+    for (int i = 0; i <= CATALOG_ITEMS_MAX / CATALOG_SERVER_ITEMS_MAX; i++) {
+        server_name(name, i);
+        kit_set(c, name, LIST_RESOURCES, buf_cstr(&list));
+        CHECK(catalog_put_away(c, name));
+    }
+    CHECK_STR(catalog_route(c, &all, SPAN("7"), &a).server, "s0");
+    for (int i = 0; i < CATALOG_ITEMS_MAX / CATALOG_SERVER_ITEMS_MAX; i++) {
+        server_name(name, i);
+        catalog_drop(c, name);
+    }
+    CHECK(!catalog_route(c, &all, SPAN("7"), &a).server); /* the last one was one too many */
+}
+
 /* A list of spaces: all of its bytes are text. */
 static void make_spaces(struct buf *b, size_t n)
 {

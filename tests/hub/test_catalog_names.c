@@ -120,6 +120,60 @@ TEST(names_stay_when_other_servers_come_and_go)
     CHECK(!kit_find(c, &all, "a__b__c"));
 }
 
+/* The n-th of many tools that go out under names which differ in their digest only. */
+static void nth_tool(char out[static 32], const char *first, unsigned n)
+{
+    char *p = stpcpy(out, first);
+
+    for (int i = 0; i < 20; i++)
+        *p++ = n >> i & 1 ? '.' : ':';
+    *p = '\0';
+}
+
+/* Two tools, of "z" and of "z_", whose outward names are the same: found by trying. */
+static void find_twins(char of_z[static 32], char of_z_[static 32])
+{
+    enum { TRIES = 1 << 18 };
+    struct map seen = { 0 };
+    unsigned found = 0, other = 0;
+
+    for (unsigned n = 1; n < TRIES; n++) {
+        nth_tool(of_z, "_", n);
+        map_put(&seen, span_of(wire("z", of_z)), (void *)(uintptr_t)n);
+    }
+    for (unsigned n = 1; n < TRIES && !found; n++) {
+        nth_tool(of_z_, "", n);
+        found = (unsigned)(uintptr_t)map_get(&seen, span_of(wire("z_", of_z_)));
+        other = n;
+    }
+    CHECK(found);
+    nth_tool(of_z, "_", found);
+    nth_tool(of_z_, "", other);
+    map_done(&seen);
+}
+
+TEST(an_outward_name_that_was_searched_for_stays_with_who_had_it_first)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_BUF struct buf first = { 0 }, second = { 0 }, want = { 0 };
+    struct scope all = { 0 };
+    char of_z[32], of_z_[32];
+
+    find_twins(of_z, of_z_);
+    buf_printf(&first, "[{\"name\":\"%s\"}]", of_z_);
+    buf_printf(&second, "[{\"name\":\"%s\"}]", of_z);
+    buf_printf(&want, "z_/%s", of_z_);
+    kit_listen();
+    kit_set(c, "z_", LIST_TOOLS, buf_cstr(&first));
+    kit_set(c, "z", LIST_TOOLS, buf_cstr(&second)); /* comes first in the order */
+    CHECK_SPAN(kit_find(c, &all, wire("z", of_z))->id, buf_cstr(&want));
+    CHECK_HAS(kit_logged(), "is hidden: its outward name belongs to 'z_/");
+    catalog_put_away(c, "z_");
+    CHECK(!kit_find(c, &all, wire("z", of_z)));
+    catalog_drop(c, "z_");
+    CHECK_STR(kit_find(c, &all, wire("z", of_z))->server, "z");
+}
+
 TEST(a_server_cannot_name_a_tool_like_that_of_another)
 {
     AUTO(catalog) struct catalog *c = catalog_new();

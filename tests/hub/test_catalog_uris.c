@@ -29,15 +29,15 @@ static const char *out_uri(struct catalog *c, const struct scope *s, const char 
     return arena_dup(&a, catalog_out_uri(c, s, server, span_of(uri), &a, &steps));
 }
 
-TEST(uris_go_out_as_they_are_until_an_earlier_server_has_the_same)
+TEST(uris_go_out_as_they_are_until_another_server_has_had_them_for_longer)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
     struct scope two = { .server = "two" };
 
+    kit_set(c, "one", LIST_RESOURCES, "[{\"uri\":\"file:///a?x=1#f\"}]");
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "file:///a?x=1#f");
     kit_set(c, "two", LIST_RESOURCES,
             "[{\"uri\":\"file:///a?x=1#f\",\"name\":\"A\",\"n\":1.0},{\"uri\":\"file:///b\"}]");
-    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "file:///a?x=1#f file:///b");
-    kit_set(c, "one", LIST_RESOURCES, "[{\"uri\":\"file:///a?x=1#f\"}]");
     CHECK_STR(kit_render(c, &all, LIST_RESOURCES),
               "[{\"uri\":\"file:///a?x=1#f\"},"
               "{\"uri\":\"patchbay://two/file:///a?x=1#f\",\"name\":\"A\",\"n\":1.0},"
@@ -57,9 +57,92 @@ TEST(uris_go_out_as_they_are_until_an_earlier_server_has_the_same)
     CHECK_STR(leads(c, &two, "file:///a?x=1#f"), "two file:///a?x=1#f");
     CHECK_STR(leads(c, &two, "patchbay://two/file:///b"), "two file:///b");
     CHECK_STR(leads(c, &two, "patchbay://one/file:///b"), "two patchbay://one/file:///b");
-    /* the earlier one goes, and with it the reason */
+    /* the first one goes, and with it the reason */
     catalog_drop(c, "one");
     CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "file:///a?x=1#f file:///b");
+}
+
+/* Its name comes first in the order, and it lists what another one has. */
+TEST(no_server_takes_over_a_uri_that_another_one_listed_first)
+{
+    static const char x[] = "[{\"uri\":\"x:1\"}]";
+    AUTO(catalog) struct catalog *c = catalog_new();
+
+    kit_set(c, "z", LIST_RESOURCES, x);
+    kit_set(c, "a", LIST_RESOURCES, x);
+    kit_set(c, "b", LIST_RESOURCES, x);
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "patchbay://a/x:1 patchbay://b/x:1 x:1");
+    CHECK_STR(leads(c, &all, "x:1"), "z x:1");
+    CHECK_STR(out_uri(c, &all, "a", "x:1"), "patchbay://a/x:1");
+    /* however often each lists it again */
+    kit_set(c, "z", LIST_RESOURCES, "[{\"uri\":\"w:0\"},{\"uri\":\"x:1\"},{\"uri\":\"y:2\"}]");
+    kit_set(c, "a", LIST_RESOURCES, "[{\"uri\":\"y:2\"},{\"uri\":\"x:1\"}]");
+    CHECK_STR(leads(c, &all, "x:1"), "z x:1");
+    CHECK_STR(leads(c, &all, "y:2"), "z y:2");
+    /* who does not list it any more has given it up, to the next and for good */
+    kit_set(c, "z", LIST_RESOURCES, "[{\"uri\":\"w:0\"}]");
+    CHECK_STR(leads(c, &all, "x:1"), "a x:1");
+    kit_set(c, "z", LIST_RESOURCES, x);
+    CHECK_STR(leads(c, &all, "x:1"), "a x:1");
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "x:1 y:2 patchbay://b/x:1 patchbay://z/x:1");
+}
+
+TEST(a_server_that_is_away_keeps_what_it_had)
+{
+    static const char x[] = "[{\"uri\":\"x:1\"}]", t[] = "[{\"uriTemplate\":\"t:{v}\"}]";
+    AUTO(filter) struct filter *f = kit_filter("{\"servers\":[\"a\"]}");
+    AUTO(catalog) struct catalog *c = catalog_new();
+    struct scope only_a = { .filter = f };
+
+    kit_set(c, "z", LIST_RESOURCES, x);
+    kit_set(c, "z", LIST_TEMPLATES, t);
+    kit_set(c, "a", LIST_RESOURCES, x);
+    kit_set(c, "a", LIST_TEMPLATES, "[{\"uriTemplate\":\"t:{v}\"},{\"uriTemplate\":\"{+all}\"}]");
+    catalog_note_uri(c, "z", SPAN("m:1"));
+    CHECK(catalog_put_away(c, "z"));
+    CHECK(!catalog_put_away(c, "z"));
+    CHECK_INT(catalog_count(c, "z", LIST_RESOURCES), 0);
+    CHECK_INT(catalog_count(c, NULL, LIST_RESOURCES), 1);
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "patchbay://a/x:1");
+    CHECK_STR(kit_names(c, &all, LIST_TEMPLATES), "patchbay://a/t:{v} {+all}");
+    /* what is its own leads to it, and to nobody else */
+    CHECK_STR(leads(c, &all, "x:1"), "z x:1");
+    CHECK(!route(c, &all, "x:1").entry);
+    CHECK_STR(leads(c, &all, "t:1"), "z t:1");
+    CHECK_STR(leads(c, &all, "m:1"), "a m:1"); /* a's template was there before */
+    CHECK_STR(leads(c, &all, "patchbay://z/q:1"), "z q:1");
+    CHECK(!catalog_find(c, &all, LIST_RESOURCES, SPAN("x:1"), NULL));
+    CHECK(!catalog_find(c, &all, LIST_RESOURCES, SPAN("z/x:1"), NULL));
+    CHECK_STR(leads(c, &only_a, "t:1"), "a t:1");
+    /* back again, one list after the other */
+    kit_set(c, "z", LIST_RESOURCES, x);
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "patchbay://a/x:1 x:1");
+    CHECK_STR(leads(c, &all, "t:1"), "z t:1");
+    kit_set(c, "z", LIST_TEMPLATES, t);
+    CHECK_STR(kit_names(c, &all, LIST_TEMPLATES), "patchbay://a/t:{v} {+all} t:{v}");
+    /* away and then removed: others may have it */
+    CHECK(catalog_put_away(c, "z"));
+    CHECK(!catalog_drop(c, "z"));
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "x:1");
+    CHECK_STR(leads(c, &all, "x:1"), "a x:1");
+    CHECK_STR(leads(c, &all, "t:1"), "a t:1");
+}
+
+TEST(a_wide_template_takes_nothing_from_those_who_came_before_it)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+
+    kit_set(c, "z", LIST_TEMPLATES, "[{\"uriTemplate\":\"db:///{table}\"}]");
+    kit_set(c, "y", LIST_RESOURCES, "[]");
+    catalog_note_uri(c, "y", SPAN("made:up"));
+    kit_set(c, "a", LIST_TEMPLATES, "[{\"uriTemplate\":\"{+all}\"}]");
+    CHECK_STR(leads(c, &all, "db:///users"), "z db:///users");
+    CHECK_STR(leads(c, &all, "made:up"), "y made:up");
+    CHECK_STR(leads(c, &all, "else:where"), "a else:where");
+    /* what is mentioned later is another's by then */
+    catalog_note_uri(c, "y", SPAN("made:later"));
+    CHECK_STR(leads(c, &all, "made:later"), "a made:later");
+    CHECK_STR(out_uri(c, &all, "y", "made:later"), "patchbay://y/made:later");
 }
 
 TEST(every_uri_comes_back_exactly_from_the_long_form)
@@ -218,4 +301,91 @@ TEST(items_without_a_good_uri_are_left_out)
     CHECK_HAS(kit_logged(), "server 's': resource 2 is left out: its URI is empty");
     CHECK_HAS(kit_logged(), "server 's': resource 3 is left out: its URI holds control characters");
     CHECK_HAS(kit_logged(), "server 's': resource template 1 is left out: it has no URI");
+}
+
+/* ---- MCP Apps ---- */
+
+#define PAGE_TOOL(tool, uri)                                                \
+    "{\"_meta\":{\"ui\":{\"visibility\":[\"model\"],\"resourceUri\":\"" uri \
+    "\"},\"z\":1.0},\"name\":\"" tool "\",\"x\":\"" uri "\"}"
+
+TEST(the_page_of_a_tool_is_the_one_of_its_server)
+{
+    static const char page[] =
+        "[{\"uri\":\"ui://w/v.html\",\"mimeType\":\"text/html;profile=mcp-app\","
+        "\"_meta\":{\"ui\":{\"prefersBorder\":true}}}]";
+    AUTO(catalog) struct catalog *c = catalog_new();
+    struct scope two = { .server = "two" };
+
+    kit_set(c, "two", LIST_TOOLS, "[" PAGE_TOOL("show", "ui://w/v.html") "]");
+    kit_set(c, "two", LIST_RESOURCES, page);
+    CHECK_STR(kit_render(c, &all, LIST_TOOLS), "[" PAGE_TOOL("two__show", "ui://w/v.html") "]");
+    catalog_drop(c, "two");
+
+    kit_set(c, "one", LIST_RESOURCES, page);
+    kit_set(c, "two", LIST_RESOURCES, page);
+    kit_set(c, "one", LIST_TOOLS, "[" PAGE_TOOL("show", "ui://w/v.html") "]");
+    kit_set(c, "two", LIST_TOOLS, "[" PAGE_TOOL("show", "ui:\\/\\/w\\/v.html") "]");
+    /* a host looks at how it begins; nothing else is touched */
+    CHECK_STR(
+        kit_render(c, &all, LIST_TOOLS),
+        "[" PAGE_TOOL(
+            "one__show",
+            "ui://w/v.html") ","
+                             "{\"_meta\":{\"ui\":{\"visibility\":[\"model\"],\"resourceUri\":"
+                             "\"ui://patchbay/two/ui://w/v.html\"},\"z\":1.0},\"name\":\"two__show\","
+                             "\"x\":\"ui:\\/\\/w\\/v.html\"}]");
+    CHECK_STR(
+        kit_render(c, &all, LIST_RESOURCES),
+        "[{\"uri\":\"ui://w/v.html\",\"mimeType\":\"text/html;profile=mcp-app\",\"_meta\":"
+        "{\"ui\":{\"prefersBorder\":true}}},{\"uri\":\"ui://patchbay/two/ui://w/v.html\","
+        "\"mimeType\":\"text/html;profile=mcp-app\",\"_meta\":{\"ui\":{\"prefersBorder\":true}}}]");
+    CHECK_STR(leads(c, &all, "ui://w/v.html"), "one ui://w/v.html");
+    CHECK_STR(leads(c, &all, "ui://patchbay/two/ui://w/v.html"), "two ui://w/v.html");
+    CHECK_STR(leads(c, &all, "patchbay://two/ui://w/v.html"), "two ui://w/v.html");
+    CHECK_STR(kit_render(c, &two, LIST_TOOLS), "[" PAGE_TOOL("show", "ui:\\/\\/w\\/v.html") "]");
+    /* the list of tools follows when the one that had it is gone */
+    catalog_drop(c, "one");
+    CHECK_STR(kit_render(c, &all, LIST_TOOLS),
+              "[" PAGE_TOOL("two__show", "ui:\\/\\/w\\/v.html") "]");
+}
+
+TEST(the_page_of_a_tool_is_written_in_whatever_way_its_server_names_it)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+
+    kit_set(c, "one", LIST_RESOURCES, "[{\"uri\":\"ui://w\"}]");
+    kit_set(
+        c, "two", LIST_TOOLS,
+        "[{\"name\":\"t\",\"_meta\":{\"openai/outputTemplate\":\"ui://w\",\"ui\":{\"resourceUri\":"
+        "\"ui://w\"},\"ui/resourceUri\":\"ui://w\",\"other\":\"ui://w\"}}]");
+    CHECK_STR(kit_render(c, &all, LIST_TOOLS),
+              "[{\"name\":\"two__t\",\"_meta\":{\"openai/outputTemplate\":"
+              "\"ui://patchbay/two/ui://w\",\"ui\":{\"resourceUri\":\"ui://patchbay/two/ui://w\"},"
+              "\"ui/resourceUri\":\"ui://patchbay/two/ui://w\",\"other\":\"ui://w\"}}]");
+    kit_set(c, "two", LIST_TOOLS,
+            "[{\"name\":\"t\",\"_meta\":{\"ui\":7,\"ui/resourceUri\":{}}},"
+            "{\"name\":\"u\",\"_meta\":\"ui://w\"}]");
+    CHECK_STR(kit_render(c, &all, LIST_TOOLS),
+              "[{\"name\":\"two__t\",\"_meta\":{\"ui\":7,\"ui/resourceUri\":{}}},"
+              "{\"name\":\"two__u\",\"_meta\":\"ui://w\"}]");
+}
+
+/* Servers need not list their pages. */
+TEST(a_page_that_nobody_lists_is_that_of_the_first_tool_that_has_it)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+
+    kit_set(c, "two", LIST_TOOLS, "[" PAGE_TOOL("show", "ui://w") "]");
+    kit_set(c, "one", LIST_TOOLS, "[" PAGE_TOOL("show", "ui://w") "]");
+    CHECK_STR(leads(c, &all, "ui://w"), "two ui://w");
+    CHECK_HAS(kit_render(c, &all, LIST_TOOLS), "\"resourceUri\":\"ui://patchbay/one/ui://w\"");
+    CHECK_HAS(kit_render(c, &all, LIST_TOOLS), "\"resourceUri\":\"ui://w\"");
+    catalog_put_away(c, "two");
+    CHECK_STR(leads(c, &all, "ui://w"), "two ui://w");
+    catalog_drop(c, "two");
+    CHECK_STR(leads(c, &all, "ui://w"), "one ui://w");
+    /* and one that looks like ours is not */
+    kit_set(c, "one", LIST_RESOURCES, "[{\"uri\":\"ui://patchbay/x/y\"}]");
+    CHECK_STR(kit_names(c, &all, LIST_RESOURCES), "ui://patchbay/one/ui://patchbay/x/y");
 }
