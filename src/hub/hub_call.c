@@ -67,8 +67,7 @@ static void fail_late(struct parked *p)
 {
     struct pb_error err;
 
-    fault_fail(&err, FAULT_TIMEOUT, "Tool '%.*s' on server '%s' timed out after %.10gs",
-               SPAN_ARG(p->spec.subject), p->m->name, (double)p->limit_ms / 1000);
+    call_fail(&err, CALL_TIMED_OUT, &p->spec, p->m->name, p->limit_ms);
     parked_fail(p, &err);
 }
 
@@ -245,12 +244,7 @@ static void cancel_parked(struct parked *p, enum call_cancel why)
 {
     struct pb_error err;
 
-    if (why == CALL_TIMED_OUT) {
-        fail_late(p);
-        return;
-    }
-    fault_fail(&err, FAULT_CANCELLED, "Tool '%.*s' on server '%s' was cancelled",
-               SPAN_ARG(p->spec.subject), p->m->name);
+    call_fail(&err, why, &p->spec, p->m->name, p->limit_ms);
     parked_fail(p, &err);
 }
 

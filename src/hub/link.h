@@ -127,6 +127,13 @@ struct call_spec {
     void *ctx;
 };
 
+/* What is said of a call that was ended so: "Tool 'x' on server 'y' timed out after 30s". Of its
+ * name at most MCP_NAME_SHOWN_MAX bytes, and what is no text in it is not shown. */
+void call_fail(struct pb_error *err, enum call_cancel why, const struct call_spec *call,
+               const char *server, uint64_t limit_ms);
+/* "30s", "1.5s", "100ms" is "0.1s". */
+void link_duration(uint64_t ms, char out[static 32]);
+
 /* -PB_E_CLOSED with FAULT_NOT_CONNECTED, -PB_E_LIMIT with FAULT_BUSY. Errors in `reply`:
  * FAULT_TIMEOUT
  * ("Tool 'x' on server 'y' timed out after 30s"), FAULT_CANCELLED, FAULT_NOT_CONNECTED when the

@@ -103,24 +103,6 @@ static void reply_and_free(struct link_call *c, const struct client_reply *reply
         instance_rest(ch);
 }
 
-static const char *kind_of(const struct link_call *c)
-{
-    /* clang-format off */
-    static const struct {
-        const char *method, *kind;
-    } kinds[] = {
-        { "prompts/get",    "Prompt" },
-        { "resources/read", "Resource" },
-        { "tools/call",     "Tool" },
-    };
-    /* clang-format on */
-
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (strcmp(c->spec.method, kinds[i].method) == 0)
-            return kinds[i].kind;
-    return c->spec.method;
-}
-
 /* Of a name that the server or the client chose. */
 static struct span shown(struct span name)
 {
@@ -259,34 +241,6 @@ static uint64_t limit_of(const struct link_call *c)
     return c->extended ? spent(c) : c->limit_ms;
 }
 
-static void cancel_error(const struct link_call *c, enum call_cancel why, struct pb_error *err)
-{
-    struct span name = shown(c->spec.subject);
-    const char *kind = kind_of(c), *server = link_name(c->l);
-    char limit[32];
-
-    switch (why) {
-    case CALL_TIMED_OUT:
-        link_duration(limit_of(c), limit);
-        fault_fail(err, FAULT_TIMEOUT, "%s '%.*s' on server '%s' timed out after %s", kind,
-                   SPAN_ARG(name), server, limit);
-        break;
-    case CALL_DISCONNECTED:
-        fault_fail(err, FAULT_NOT_CONNECTED, "%s '%.*s' did not end: server '%s' was disconnected",
-                   kind, SPAN_ARG(name), server);
-        break;
-    case CALL_SHUTDOWN:
-        fault_fail(err, FAULT_CANCELLED, "%s '%.*s' on server '%s' was cancelled: the program ends",
-                   kind, SPAN_ARG(name), server);
-        break;
-    case CALL_BY_USER:
-        fault_fail(err, FAULT_CANCELLED, "%s '%.*s' on server '%s' was cancelled", kind,
-                   SPAN_ARG(name), server);
-        break;
-    }
-    text_make_printable(err->msg);
-}
-
 static void cancel(struct link_call *c, enum call_cancel why)
 {
     /* clang-format off */
@@ -304,7 +258,7 @@ static void cancel(struct link_call *c, enum call_cancel why)
     if (c->cancelling)
         return;
     c->cancelling = true;
-    cancel_error(c, why, &err);
+    call_fail(&err, why, &c->spec, link_name(c->l), limit_ms);
     link_log(c->l, PB_LOG_INFO, "Cancelling tool call: %.*s", SPAN_ARG(shown(c->spec.subject)));
     if (c->client_id && c->ch->client) {
         c->owed = client_cancel(c->ch->client, c->client_id, reasons[why]);

@@ -149,8 +149,6 @@ void link_ref(struct link *l);
 void link_unref(struct link *l);
 struct hub_event link_event(const struct link *l, enum hub_event_kind kind);
 void link_emit(const struct link *l, const struct hub_event *e);
-/* "30s", "1.5s", "100ms" is "0.1s". */
-void link_duration(uint64_t ms, char out[static 32]);
 
 /* link_state.c */
 void link_state_init(struct link *l);

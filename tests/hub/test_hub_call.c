@@ -411,3 +411,49 @@ TEST(a_server_that_wants_to_sample_is_refused_and_goes_on_working)
     fake_reply_done(&a);
     hub_rig_done(&r);
 }
+
+/* Of whatever kind it is, and whatever is in its name. */
+TEST(what_waits_says_what_it_is_when_it_is_ended)
+{
+    static const struct {
+        const char *method, *name, *want;
+    } cases[] = {
+        { "tools/call", "x", "Tool 'x' on server 'a'" },
+        { "resources/read", "file:///x", "Resource 'file:///x' on server 'a'" },
+        { "prompts/get", "greet", "Prompt 'greet' on server 'a'" },
+        { "completion/complete", "greet", "Completion of 'greet' on server 'a'" },
+        { "resources/read", "x:\x1b[2J\r\n\u202e", "Resource 'x:?[2J\?\?\?\?\?' on server 'a'" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fake_reply late = { 0 }, gone = { 0 };
+        AUTO_BUF struct buf want = { 0 };
+        struct call_spec call = { .server = "a",
+                                  .method = cases[i].method,
+                                  .params = SPAN("{}"),
+                                  .subject = span_of(cases[i].name),
+                                  .caller = "",
+                                  .reply = fake_on_reply };
+        struct hub_rig r;
+        struct pb_error err;
+        uint64_t id;
+
+        hub_rig_init(&r);
+        r.opts.connect_ms = 60000;
+        hub_rig_start(&r);
+        hub_rig_server(&r, "a")->connect = FAKE_CONNECT_HANG;
+        hub_rig_begin(&r, "a", (struct rig_spec){ .timeout_ms = 3000 });
+        call.ctx = &late;
+        CHECK_INT(hub_call(r.hub, &call, &id, &err), 0);
+        call.ctx = &gone;
+        CHECK_INT(hub_call(r.hub, &call, &id, &err), 0);
+        CHECK(hub_cancel(r.hub, id, CALL_BY_USER));
+        buf_printf(&want, "%s was cancelled", cases[i].want);
+        CHECK_STR(gone.err.msg, buf_cstr(&want));
+        hub_rig_pass(&r, 3000);
+        want.n = 0;
+        buf_printf(&want, "%s timed out after 3s", cases[i].want);
+        CHECK_STR(late.err.msg, buf_cstr(&want));
+        hub_rig_done(&r);
+    }
+}
