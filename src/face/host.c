@@ -66,6 +66,7 @@ static const struct provider host_provider = {
     .subscribable = host_subscribable,
     .has_task = host_has_task,
     .watch_task = host_watch_task,
+    .wait = host_wait_any,
     .watch = host_watch,
     .notified = host_notified,
     .left = host_left,
@@ -192,6 +193,7 @@ static struct host *host_new(struct hosts *s, const struct host_scope *want, uns
     h->scope.no_external = !(expose & HOST_CATALOG);
     h->scope.builtins = expose & ~(unsigned)HOST_CATALOG;
     list_init(&h->waiting);
+    list_init(&h->due);
     timer_init(&h->wait, s->loop, host_waits_over, h);
     opts.loop = s->loop;
     opts.name = s->name;

@@ -42,6 +42,7 @@ struct host {
     struct map watches;   /* outward URI -> struct watch */
     struct map by_origin; /* "server\nURI" -> the first watch of it */
     struct list waiting;  /* requests that wait for servers */
+    struct list due;      /* those that are handled again, some in each turn */
     struct timer wait;
     bool impatient; /* what is being handled has waited already */
     bool check_due, closing;
@@ -72,6 +73,9 @@ void hosts_task_changed(void *ctx, const char *server, const char *caller, struc
 /* host_wait.c. True: r is handled again when this server (NULL: every one that the host shows) is
  * there, or has failed to come, or the time for it is over. */
 bool host_wait(struct host *h, struct request *r, const char *server);
+/* provider.wait: what nobody has may be of a server that is about to be there. Handled again each
+ * time that one has come. */
+bool host_wait_any(void *ctx, struct request *r);
 /* A server changed its state. */
 void host_waits_check(struct host *h);
 void host_waits_over(void *host);

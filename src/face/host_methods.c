@@ -104,14 +104,18 @@ static const struct link *server_named(struct host *h, struct span name)
         return NULL;
     if (h->server_name)
         return hub_link(h->set->hub, h->server_name);
-    for (size_t i = 0; i < ARRAY_LEN(separators) && name.n; i++) {
-        size_t sep = strlen(separators[i]);
-        const char *at = memmem(name.p, name.n, separators[i], sep);
-        size_t n = at ? (size_t)(at - name.p) : 0;
-        struct link *l = at ? hub_link(h->set->hub, arena_dup(&a, span_make(name.p, n))) : NULL;
+    for (size_t i = 0; i < ARRAY_LEN(separators); i++) {
+        struct span sep = span_of(separators[i]);
 
-        if (l && may_know(h, l, span_from(name, n + sep)))
-            return l;
+        /* A server's name may hold "__" itself. */
+        for (size_t n = 1; n <= HUB_NAME_MAX && n + sep.n <= name.n; n++) {
+            struct link *l = NULL;
+
+            if (memcmp(name.p + n, sep.p, sep.n) == 0)
+                l = hub_link(h->set->hub, arena_dup(&a, span_make(name.p, n)));
+            if (l && may_know(h, l, span_from(name, n + sep.n)))
+                return l;
+        }
     }
     return NULL;
 }
@@ -222,6 +226,8 @@ static void resources_read(struct host *h, struct request *r, const struct scope
     if (!need_string(r, r->params, "uri", &uri))
         return;
     to = route(h, scope, uri, &r->message->arena);
+    if (!to.server && host_wait_any(h, r))
+        return;
     if (!to.server) {
         AUTO_BUF struct buf data = { 0 };
         struct json_out o = json_out(&data);
@@ -258,6 +264,21 @@ struct reference {
     struct span own;
 };
 
+/* False: nobody has it yet, and r waits for who may have it, or has been told so. */
+static bool need_reference(struct host *h, struct request *r, const struct reference *ref,
+                           struct span name)
+{
+    bool prompt = strcmp(ref->key, "name") == 0;
+    const struct link *l = prompt && !ref->server ? server_named(h, name) : NULL;
+
+    if (ref->server)
+        return true;
+    if (prompt ? l && host_wait(h, r, link_name(l)) : host_wait_any(h, r))
+        return false;
+    request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Unknown reference: %.*s", shown(name), name.p);
+    return false;
+}
+
 static bool find_reference(struct host *h, struct request *r, const struct scope *scope,
                            struct reference *out)
 {
@@ -266,7 +287,6 @@ static bool find_reference(struct host *h, struct request *r, const struct scope
     const struct entry *e;
     struct uri_route to;
     struct span name;
-    struct pb_error err = { 0 };
 
     if (!prompt && !json_str_is(json_get(ref, "type"), "ref/resource")) {
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""),
@@ -276,7 +296,7 @@ static bool find_reference(struct host *h, struct request *r, const struct scope
     out->key = prompt ? "name" : "uri";
     if (!need_string(r, ref, out->key, &name))
         return false;
-    e = prompt ? catalog_find(h->set->catalog, scope, LIST_PROMPTS, name, &err)
+    e = prompt ? catalog_find(h->set->catalog, scope, LIST_PROMPTS, name, NULL)
                : find_template(h, scope, name);
     if (e) {
         *out = (struct reference){ e->server, out->key, e->name };
@@ -284,10 +304,7 @@ static bool find_reference(struct host *h, struct request *r, const struct scope
         to = route(h, scope, name, &r->message->arena);
         *out = (struct reference){ to.server, out->key, to.uri };
     }
-    if (!out->server)
-        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Unknown reference: %.*s", shown(name),
-                     name.p);
-    return out->server != NULL;
+    return need_reference(h, r, out, name);
 }
 
 static void complete(struct host *h, struct request *r, const struct scope *scope)

@@ -134,6 +134,16 @@ static bool keep_uri(struct request *r, struct span uri)
     return s->provider->subscribable && s->provider->subscribable(s->provider_ctx, uri);
 }
 
+/* Is any of the resources not there yet that this may be about? Then r is kept until it is. */
+static bool must_wait(struct listen *l, struct request *r)
+{
+    struct json uris = json_get(json_get(r->params, "notifications"), "resourceSubscriptions");
+    struct pb_server *s = r->server;
+
+    return json_is(uris, JSON_ARRAY) && l->uris.n < json_len(uris) && s->provider->wait &&
+           s->provider->wait(s->provider_ctx, r);
+}
+
 static bool keep_none(struct request *r, struct span name)
 {
     (void)r, (void)name;
@@ -212,6 +222,10 @@ void listen_open(struct request *r)
     if (why) {
         listen_free(l);
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Invalid params: %s", why);
+        return;
+    }
+    if (must_wait(l, r)) {
+        listen_free(l);
         return;
     }
     r->work = l;

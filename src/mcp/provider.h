@@ -17,6 +17,9 @@ struct provider {
     struct span (*tool_schema)(void *ctx, struct span tool);
     /* Is there such a resource to subscribe to? NULL: subscribing is not offered. */
     bool (*subscribable)(void *ctx, struct span uri);
+    /* r wants to subscribe to one that is not there. True: it may come yet, and the provider keeps
+     * r and gives it to request_again() later, unless it is cancelled. NULL: never. */
+    bool (*wait)(void *ctx, struct request *r);
     /* Is there such a task, and is it this client's? NULL: tasks are not offered. */
     bool (*has_task)(void *ctx, const struct request *r, struct span task_id);
     /* This request, a listen stream, wants to be told of it from now on, or not any more:

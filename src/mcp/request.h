@@ -79,6 +79,8 @@ void request_reply_edited(struct request *r, struct span result, const struct ed
  * sent to us: it travels in band, unless it says that the client lacks a capability. */
 void request_pass_error(struct request *r, int code, const struct span *parts, size_t n);
 /* Modern: sets the HTTP status that belongs to the code. data is JSON or empty. */
+/* One that provider.wait() has kept is answered after all. */
+void request_again(struct request *r);
 void request_fail(struct request *r, int code, struct span data, const char *fmt, ...) PRINTF(4, 5);
 
 /* Appends what people call the client, "Title 1.0" (its name when it has no title), printable and

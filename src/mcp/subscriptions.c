@@ -1,5 +1,6 @@
 /* subscriptions.c - who wants to hear of a resource: legacy clients by resources/subscribe, modern
  * ones by their listen streams. The provider is told of the first and the last. */
+#include "listen.h"
 #include "peer_impl.h"
 
 void subscriptions_watch(struct pb_server *s, struct span uri)
@@ -63,7 +64,8 @@ void subscribe_method(struct request *r)
         return;
     if (!map_get(mine, uri)) {
         if (!s->provider->subscribable(s->provider_ctx, uri)) {
-            not_found(r);
+            if (!s->provider->wait || !s->provider->wait(s->provider_ctx, r))
+                not_found(r);
             return;
         }
         if (mine->n >= MCP_SUBSCRIPTIONS_MAX) {
@@ -75,6 +77,14 @@ void subscribe_method(struct request *r)
         subscriptions_watch(s, uri);
     }
     request_reply(r, SPAN("{}"));
+}
+
+void request_again(struct request *r)
+{
+    if (r->env.era == ERA_LEGACY)
+        subscribe_method(r);
+    else
+        listen_open(r);
 }
 
 void unsubscribe_method(struct request *r)

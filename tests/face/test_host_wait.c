@@ -122,3 +122,165 @@ TEST(hosts_may_end_while_requests_wait)
     FAKES_UNTIL(&rig.fakes, rig.hub_closed);
     fakes_done(&rig.fakes);
 }
+
+/* alpha comes after a second; nothing is known of it before that. */
+static void begin_late(struct hub_rig *rig, struct face_client *c, enum pb_era era)
+{
+    struct fake_server *f;
+
+    rig_init(rig, &(struct host_options){ .list_wait_ms = 5000 });
+    f = rig_server(rig, "alpha");
+    fake_resource(f, "file:///x", "here");
+    fake_template(f, "t:{v}");
+    fake_prompt(f, "greet", "hello");
+    f->connect = FAKE_CONNECT_DELAY;
+    f->connect_ms = 1000;
+    rig_server(rig, "beta")->connect = FAKE_CONNECT_HANG;
+    rig_start(rig);
+    face_open(rig, c, NULL, era);
+}
+
+TEST(whatever_is_looked_up_waits_for_servers_that_are_about_to_be_there)
+{
+    static const struct {
+        enum pb_era era;
+        const char *method, *params, *want;
+    } cases[] = {
+        { PB_ERA_MODERN, "resources/read", "{\"uri\":\"file:///x\"}", "\"text\":\"here\"" },
+        { PB_ERA_LEGACY, "resources/read", "{\"uri\":\"patchbay://alpha/file:///x\"}", "here" },
+        { PB_ERA_LEGACY, "prompts/get", "{\"name\":\"alpha__greet\"}", "hello" },
+        { PB_ERA_LEGACY, "completion/complete",
+          "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"alpha__greet\"},\"argument\":{\"name\":\"n\","
+          "\"value\":\"\"}}",
+          "\"completion\"" },
+        { PB_ERA_MODERN, "completion/complete",
+          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"t:{v}\"},\"argument\":{\"name\":\"v\","
+          "\"value\":\"\"}}",
+          "\"completion\"" },
+        { PB_ERA_LEGACY, "resources/subscribe", "{\"uri\":\"file:///x\"}", "{}" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct hub_rig rig;
+        struct face_client c;
+        struct fake_reply *a;
+
+        begin_late(&rig, &c, cases[i].era);
+        a = face_send(&c, cases[i].method, cases[i].params);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a->count, 0);
+        loop_advance(rig.fakes.loop, 1000); /* beta is still awaited, but not needed */
+        FAKES_UNTIL(&rig.fakes, a->count);
+        CHECK_HAS(a->result, cases[i].want);
+        face_close(&c);
+        rig_done(&rig);
+    }
+}
+
+TEST(what_nobody_has_is_refused_when_the_time_for_it_is_over)
+{
+    static const struct {
+        const char *method, *params, *want;
+    } cases[] = {
+        { "resources/read", "{\"uri\":\"file:///none\"}", "Resource not found" },
+        { "resources/subscribe", "{\"uri\":\"file:///none\"}", "Resource not found" },
+        { "completion/complete",
+          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"n:{v}\"},\"argument\":{\"name\":\"v\","
+          "\"value\":\"\"}}",
+          "Unknown reference" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct hub_rig rig;
+        struct face_client c;
+        struct fake_reply *a;
+
+        begin_late(&rig, &c, PB_ERA_LEGACY);
+        a = face_send(&c, cases[i].method, cases[i].params);
+        fakes_settle(&rig.fakes);
+        loop_advance(rig.fakes.loop, 4999);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a->count, 0);
+        loop_advance(rig.fakes.loop, 1);
+        FAKES_UNTIL(&rig.fakes, a->count);
+        CHECK_HAS(a->error, cases[i].want);
+        /* and from then on at once, as the last that is expected does not come */
+        hub_stop_all(rig.hub);
+        fakes_settle(&rig.fakes);
+        CHECK_HAS(face_refused(&c, cases[i].method, cases[i].params), cases[i].want);
+        face_close(&c);
+        rig_done(&rig);
+    }
+}
+
+TEST(a_listen_stream_waits_for_the_resources_that_it_is_about)
+{
+    struct hub_rig rig;
+    struct face_client c;
+    struct fake_server *f;
+
+    begin_late(&rig, &c, PB_ERA_MODERN);
+    f = rig.fakes.servers[0];
+    face_send(&c, "subscriptions/listen",
+              "{\"notifications\":{\"resourceSubscriptions\":[\"file:///x\"]}}");
+    fakes_settle(&rig.fakes);
+    loop_advance(rig.fakes.loop, 1000);
+    FAKES_UNTIL(&rig.fakes, f->watched);
+    CHECK_INT(f->watched, 1);
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(a_call_waits_for_a_server_whose_name_could_be_read_in_two_ways)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client c;
+    struct fake_reply *a;
+
+    rig_init(&rig, &(struct host_options){ .list_wait_ms = 5000 });
+    f = rig_server(&rig, "a__b");
+    fake_tool(f, "c", FAKE_TEXT);
+    f->connect = FAKE_CONNECT_DELAY;
+    f->connect_ms = 1000;
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_MODERN);
+    a = face_send(&c, "tools/call", "{\"name\":\"a__b__c_e6f83604\"}");
+    fakes_settle(&rig.fakes);
+    CHECK_INT(a->count, 0);
+    loop_advance(rig.fakes.loop, 1000);
+    FAKES_UNTIL(&rig.fakes, a->count);
+    CHECK_STR(face_text(a->result), "mock");
+    face_close(&c);
+    rig_done(&rig);
+}
+
+TEST(many_that_waited_are_handled_some_in_each_turn)
+{
+    enum { MANY = 2 * HOST_WAITS_PER_TURN + 1 };
+    struct fake_reply *a[MANY];
+    struct hub_rig rig;
+    struct face_client c;
+    size_t done = 0, most = 0;
+
+    rig_init(&rig, &(struct host_options){ .list_wait_ms = 5000 });
+    rig_server(&rig, "alpha")->connect = FAKE_CONNECT_HANG;
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    for (size_t i = 0; i < MANY; i++)
+        a[i] = face_send(&c, "resources/read", "{\"uri\":\"x:y\"}");
+    fakes_settle(&rig.fakes);
+    loop_advance(rig.fakes.loop, 5000);
+    while (done < MANY) {
+        size_t now = 0;
+
+        loop_turn(rig.fakes.loop, false);
+        for (size_t i = 0; i < MANY; i++)
+            now += a[i]->count;
+        most = now - done > most ? now - done : most;
+        done = now;
+    }
+    CHECK(most <= HOST_WAITS_PER_TURN);
+    face_close(&c);
+    rig_done(&rig);
+}
