@@ -226,6 +226,7 @@ enum {
     CATALOG_FIT_BYTES_MAX = 8192,        /* a URI that is held against templates */
     CATALOG_STEPS_MAX = 2097152,         /* of doing so: one lookup, or all URIs of one result */
     MCP_TEMPLATE_STEPS_MAX = 4194304,    /* the same for one template of our own */
+    MCP_HELLO_BYTES_MAX = 65536,         /* capabilities, info or instructions of a server */
     HOST_WAITS_PER_TURN = 64,            /* requests that waited for servers, handled again */
     RELAY_URIS_MAX = 10000,              /* of one result, rewritten; more pass as they are */
 

@@ -51,24 +51,14 @@ void host_capabilities(void *ctx, struct json_out *o, const struct envelope *env
 
 /* ---- instructions ------------------------------------------------------------------------- */
 
-/* What a server said at its handshake, decoded, cut where a character ends. */
-static struct span server_words(const struct link *l, size_t most, bool *cut, struct arena *a)
+/* What a server said at its handshake, cut where a character ends. Borrowed from the link. */
+static struct span server_words(const struct link *l, size_t most, bool *cut)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
     struct link_facts facts;
-    struct span text = SPAN("");
 
     link_facts(l, &facts);
-    if (facts.instructions.n && json_parse(&doc, facts.instructions, NULL, NULL) == 0) {
-        struct span words = span_trim(json_str(json_root(&doc), a));
-
-        text = span_make(arena_dup(a, words), words.n); /* the link may forget it */
-    }
-    *cut = text.n > most;
-    if (*cut)
-        for (text.n = most; text.n && ((uint8_t)text.p[text.n] & 0xc0) == 0x80;)
-            text.n--;
-    return text;
+    *cut = facts.words.n > most;
+    return utf8_cut(facts.words, most);
 }
 
 struct hello {
@@ -95,7 +85,6 @@ static void put_words(struct buf *out, struct span words)
 
 static void greet(void *ctx, struct link *l)
 {
-    AUTO_ARENA struct arena a = { 0 };
     struct hello *g = ctx;
     struct span words;
     size_t start = g->out->n;
@@ -103,7 +92,7 @@ static void greet(void *ctx, struct link *l)
 
     if (!scope_shows_server(g->h->set->catalog, g->scope, link_name(l)))
         return;
-    words = server_words(l, HOST_HELLO_SERVER_MAX, &cut, &a);
+    words = server_words(l, HOST_HELLO_SERVER_MAX, &cut);
     if (!words.n)
         return;
     buf_printf(g->out, "\n\n## %s\n", link_name(l));
@@ -120,7 +109,6 @@ static void greet(void *ctx, struct link *l)
 
 void host_instructions(void *ctx, struct buf *out)
 {
-    AUTO_ARENA struct arena a = { 0 };
     struct host *h = ctx;
     struct hello g = { .h = h, .scope = host_view(h, NULL), .out = out };
     struct span words;
@@ -130,7 +118,7 @@ void host_instructions(void *ctx, struct buf *out)
         return;
     if (h->server_name) {
         /* Alone it may say all of it: the client asked for this server. */
-        words = server_words(hub_link(h->set->hub, h->server_name), HOST_HELLO_MAX, &cut, &a);
+        words = server_words(hub_link(h->set->hub, h->server_name), HOST_HELLO_MAX, &cut);
         buf_add_span(out, words);
         if (cut)
             buf_str(out, " … (shortened)");

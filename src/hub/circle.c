@@ -30,7 +30,7 @@ static bool is_id(struct span text)
     return text.n == ID_CHARS;
 }
 
-void circle_copy(struct json_out *o, struct span capabilities, size_t *room)
+void circle_read(struct buf *ids, struct span capabilities)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
@@ -41,9 +41,13 @@ void circle_copy(struct json_out *o, struct span capabilities, size_t *room)
     JSON_FOREACH(id, hubs) {
         struct span text = json_str(id, &a);
 
-        if (!is_id(text) || !*room)
-            continue;
-        json_put_span(o, NULL, text);
-        --*room;
+        if (is_id(text) && ids->n < (size_t)HUB_BEHIND_MAX * ID_CHARS)
+            buf_add_span(ids, text);
     }
+}
+
+void circle_copy(struct json_out *o, struct span ids, size_t *room)
+{
+    for (; ids.n && *room; ids = span_from(ids, ID_CHARS), --*room)
+        json_put_span(o, NULL, span_make(ids.p, ID_CHARS));
 }

@@ -7,5 +7,7 @@
 
 /* Do these capabilities name this hub? */
 bool circle_names(struct span capabilities, const char *hub);
-/* Puts the hubs that they name, while there is room for them. */
-void circle_copy(struct json_out *o, struct span capabilities, size_t *room);
+/* Appends the ids of the hubs that they name, ID_CHARS each, at most HUB_BEHIND_MAX. */
+void circle_read(struct buf *ids, struct span capabilities);
+/* Puts such ids, while there is room for them. */
+void circle_copy(struct json_out *o, struct span ids, size_t *room);

@@ -66,7 +66,7 @@ void hub_write_reach(const struct hub *h, const char *server, struct json_out *o
         if (link_state(m->link) != LINK_CONNECTED || (server && strcmp(server, m->name) != 0))
             continue;
         link_facts(m->link, &facts);
-        circle_copy(o, facts.capabilities, &room);
+        circle_copy(o, facts.hubs, &room);
     }
     json_end(o);
 }

@@ -14,6 +14,8 @@ static void link_free(void *p)
     buf_done(&l->capabilities);
     buf_done(&l->instructions);
     buf_done(&l->words);
+    buf_done(&l->greeting);
+    buf_done(&l->hubs);
     free((char *)(uintptr_t)l->opts.marker);
     free((char *)(uintptr_t)l->opts.hub);
     free((char *)(uintptr_t)l->opts.secrets);
@@ -161,6 +163,8 @@ void link_facts(const struct link *l, struct link_facts *out)
         .server_info = buf_span(&l->server_info),
         .capabilities = buf_span(&l->capabilities),
         .instructions = buf_span(&l->instructions),
+        .words = buf_span(&l->greeting),
+        .hubs = buf_span(&l->hubs),
         .pid = l->shared.client ? client_pid(l->shared.client) : 0,
         .in_flight = count_in_flight(l),
         .queued = l->n_waiting,
@@ -185,15 +189,26 @@ void link_set_apart(struct link *l) { l->apart = true; }
 
 enum era link_era(const struct link *l) { return l->era; }
 
+static const char *const capability_names[] = { "completions", "logging", "prompts", "resources",
+                                                "tools" };
+
+unsigned link_capabilities(struct json capabilities)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(capability_names); i++)
+        if (!json_is(json_get(capabilities, capability_names[i]), JSON_NONE))
+            bits |= 1U << i;
+    return bits;
+}
+
 bool link_has(const struct link *l, const char *capability)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
-
-    return l->capabilities.n &&
-           json_parse(&doc, buf_span(&l->capabilities), &(struct json_opts){ .keep_depth = 1 },
-                      NULL) == 0 &&
-           json_is(json_root(&doc), JSON_OBJECT) &&
-           !json_is(json_get(json_root(&doc), capability), JSON_NONE);
+    for (size_t i = 0; i < ARRAY_LEN(capability_names); i++)
+        if (strcmp(capability, capability_names[i]) == 0)
+            return l->has >> i & 1;
+    assert(!"a capability that is not kept");
+    return false;
 }
 
 bool link_has_tasks(const struct link *l) { return l->has_tasks; }

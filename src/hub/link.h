@@ -186,6 +186,8 @@ struct link_facts {
     enum era era;
     const char *protocol;                                /* "2025-11-25"; NULL before a handshake */
     struct span server_info, capabilities, instructions; /* JSON or empty; the last known */
+    struct span words; /* the instructions, decoded: what clients may be told of them */
+    struct span hubs;  /* that it says are behind it: see circle_copy() */
     pid_t pid;
     size_t in_flight, queued, instances;
     uint64_t calls, failures;           /* so far */
@@ -202,8 +204,9 @@ void link_facts(const struct link *l, struct link_facts *out);
 uint64_t link_call_ms(const struct link *l);
 /* What link_facts.apart said when this server ran before. */
 void link_set_apart(struct link *l);
-enum era link_era(const struct link *l);                     /* the last known */
-bool link_has(const struct link *l, const char *capability); /* of the server: "tools", ... */
+enum era link_era(const struct link *l); /* the last known */
+/* Of the server: "completions", "logging", "prompts", "resources", "tools". */
+bool link_has(const struct link *l, const char *capability);
 /* Can it answer with a task, as the modern era has them? The last known. */
 bool link_has_tasks(const struct link *l);
 /* What was known of it before this program ran, until it says so itself. */

@@ -88,6 +88,17 @@ static bool declares(struct json caps, const char *name, const char *member)
     return json_is(cap, JSON_OBJECT) && (!member || json_bool(json_get(cap, member), false));
 }
 
+/* Once, and no more of it than anybody is told: it is asked for by every client that comes. */
+static void keep_words(struct buf *to, struct span instructions)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+
+    to->n = 0;
+    if (instructions.n && json_parse(&doc, instructions, NULL, NULL) == 0)
+        buf_add_span(to, utf8_cut(span_trim(json_str(json_root(&doc), &a)), HOST_HELLO_MAX + 4));
+}
+
 static void keep_facts(struct channel *ch)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -106,6 +117,10 @@ static void keep_facts(struct channel *ch)
     l->era = client_era(ch->client);
     l->has_tasks = l->era == ERA_MODERN && declares(json_get(root, "extensions"), EXT_TASKS, NULL);
     l->protocol = rev ? rev->date : NULL;
+    l->has = link_capabilities(root);
+    l->hubs.n = 0;
+    circle_read(&l->hubs, caps);
+    keep_words(&l->greeting, client_instructions(ch->client));
     keep(&l->capabilities, caps);
     keep(&l->server_info, client_server_info(ch->client));
     keep(&l->instructions, client_instructions(ch->client));

@@ -131,6 +131,8 @@ struct link {
     enum era era;
     const char *protocol;
     struct buf server_info, capabilities, instructions, words;
+    struct buf greeting, hubs; /* read of them once: link_facts.words and .hubs */
+    unsigned has;              /* bits of link_has() */
     uint64_t failures;
     int64_t connected_at, last_used_at;
     double latency;
@@ -145,6 +147,8 @@ static inline void link_owned(const struct link *l)
 }
 
 /* link.c */
+/* Which of the capabilities that link_has() knows there are. */
+unsigned link_capabilities(struct json capabilities);
 void link_ref(struct link *l);
 void link_unref(struct link *l);
 struct hub_event link_event(const struct link *l, enum hub_event_kind kind);

@@ -197,8 +197,11 @@ void client_opening_done(struct client *c);
 void client_opening_reopen(struct client *c);
 /* A slow modern server whose answer to the probe came after we had gone on. */
 bool client_opening_was_modern(struct client *c);
-/* Keeps the text of v. */
-void client_opening_keep(struct buf *to, struct json v);
+/* Keeps what the server says of itself. -PB_E_LIMIT: its capabilities are longer than
+ * MCP_HELLO_BYTES_MAX. Of a longer info the names are kept, of longer instructions the beginning.
+ */
+MUST_CHECK int client_opening_keep(struct client *c, struct json capabilities, struct json info,
+                                   struct json instructions, struct pb_error *err);
 MUST_CHECK int client_opening_begin(struct client *c, struct pb_error *err);
 /* The wire is ready for the first message. */
 MUST_CHECK int client_opening_wire_ready(struct client *c, struct pb_error *err);

@@ -30,10 +30,8 @@ static int take_welcome(struct client *c, struct span result, struct pb_error *e
         return fail(err, PB_E_UNSUPPORTED, "the server speaks %s, but %s is wanted", rev->date,
                     c->opts.protocol);
     c->rev = rev;
-    client_opening_keep(&c->server_caps, json_get(root, "capabilities"));
-    client_opening_keep(&c->server_info, json_get(root, "serverInfo"));
-    client_opening_keep(&c->instructions, json_get(root, "instructions"));
-    return 0;
+    return client_opening_keep(c, json_get(root, "capabilities"), json_get(root, "serverInfo"),
+                               json_get(root, "instructions"), err);
 }
 
 static void welcomed(struct client *c)

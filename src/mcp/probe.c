@@ -163,36 +163,76 @@ static bool lists_legacy(struct json list)
     return false;
 }
 
-void client_opening_keep(struct buf *to, struct json v)
+static bool is_too_long(struct json v) { return json_text(v).n > MCP_HELLO_BYTES_MAX; }
+
+static void keep(struct buf *to, struct json v)
 {
     to->n = 0;
     buf_add_span(to, json_text(v));
 }
 
-/* False when this is no answer of a modern server. */
-static bool take_discovery(struct client *c, struct span result)
+/* What it is called, without its pictures and whatever else makes it so long. */
+static void keep_names(struct buf *to, struct json info)
+{
+    static const char *const names[] = { "name", "title", "version" };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json_out o = json_out(to);
+
+    to->n = 0;
+    json_begin_object(&o, NULL);
+    if (json_parse(&doc, json_text(info), &(struct json_opts){ .keep_depth = 1 }, NULL) == 0)
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+            struct json v = json_get(json_root(&doc), names[i]);
+
+            if (json_is(v, JSON_STRING) && json_text(v).n <= MCP_ERROR_TEXT_MAX)
+                json_put_raw(&o, names[i], json_text(v));
+        }
+    json_end(&o);
+}
+
+static void keep_beginning(struct buf *to, struct json words)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    to->n = 0;
+    if (json_is(words, JSON_STRING))
+        json_quote(to, utf8_cut(json_str(words, &a), MCP_HELLO_BYTES_MAX / 2));
+}
+
+int client_opening_keep(struct client *c, struct json capabilities, struct json info,
+                        struct json instructions, struct pb_error *err)
+{
+    if (is_too_long(capabilities))
+        return fail(err, PB_E_LIMIT,
+                    "the server's capabilities have %zu bytes; at most %d are read",
+                    json_text(capabilities).n, MCP_HELLO_BYTES_MAX);
+    keep(&c->server_caps, capabilities);
+    (is_too_long(info) ? keep_names : keep)(&c->server_info, info);
+    (is_too_long(instructions) ? keep_beginning : keep)(&c->instructions, instructions);
+    return 0;
+}
+
+/* -PB_E_UNSUPPORTED when this is no answer of a modern server. */
+static int take_discovery(struct client *c, struct span result, struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct json root, versions, info;
-    const char *version;
+    const char *version = NULL;
 
-    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 3 }, NULL) < 0)
-        return false;
-    root = json_root(&doc);
-    versions = json_get(root, "supportedVersions");
-    if (!json_is(versions, JSON_ARRAY))
-        return false;
-    version = common_modern(c, versions);
+    if (json_parse(&doc, result, &(struct json_opts){ .keep_depth = 3 }, NULL) == 0) {
+        versions = json_get(json_root(&doc), "supportedVersions");
+        version = json_is(versions, JSON_ARRAY) ? common_modern(c, versions) : NULL;
+    }
     if (!version)
-        return false;
+        return fail(err, PB_E_UNSUPPORTED, "the server speaks none of our versions");
+    root = json_root(&doc);
     c->rev = revision_find(span_of(version));
-    client_opening_keep(&c->server_caps, json_get(root, "capabilities"));
     info = json_get(json_get(root, "_meta"), META_SERVER_INFO);
     /* where drafts of the revision had it */
-    client_opening_keep(&c->server_info,
-                        json_is(info, JSON_NONE) ? json_get(root, "serverInfo") : info);
-    client_opening_keep(&c->instructions, json_get(root, "instructions"));
-    return true;
+    if (json_is(info, JSON_NONE))
+        info = json_get(root, "serverInfo");
+    return client_opening_keep(c, json_get(root, "capabilities"), info,
+                               json_get(root, "instructions"), err);
 }
 
 /* -32022: the server names what it speaks. A version is tried once more even if it is the one we
@@ -272,17 +312,14 @@ static void on_discovered(void *ctx, const struct client_reply *reply)
     timer_stop(&c->opening.patience);
     if (c->closing || !client_in(c, CL_PROBING))
         return;
-    if (reply->err) {
+    if (reply->err)
         discovery_failed(c, reply);
-    } else if (take_discovery(c, reply->result)) {
+    else if (take_discovery(c, reply->result, &err) == 0)
         client_opening_done(c);
-    } else {
-        fail(&err, PB_E_UNSUPPORTED, "the server speaks none of our versions");
-        if (speaks_legacy(reply->result))
-            go_legacy(c, &err);
-        else
-            client_opening_failed(c, &err);
-    }
+    else if (err.code == PB_E_UNSUPPORTED && speaks_legacy(reply->result))
+        go_legacy(c, &err);
+    else
+        client_opening_failed(c, &err);
 }
 
 static void on_impatience(void *ctx)
@@ -320,7 +357,7 @@ bool client_opening_was_modern(struct client *c)
     return c->opening.late &&
            json_parse(&doc, blob_span(c->opening.late), &(struct json_opts){ .keep_depth = 1 },
                       NULL) == 0 &&
-           take_discovery(c, json_text(json_get(json_root(&doc), "result")));
+           take_discovery(c, json_text(json_get(json_root(&doc), "result")), NULL) == 0;
 }
 
 /* ---- from outside ---- */
