@@ -105,10 +105,10 @@ enum {
     MCP_STATE_MS = 3600000,           /* how long a requestState is good */
     MCP_LISTEN_MAX = 1024,            /* subscriptions/listen streams */
     MCP_SUBSCRIPTIONS_MAX = 1024,     /* resource URIs one client may subscribe to */
-    MCP_REPLAY_EVENTS_MAX = 256,      /* kept for resumption, per stream */
-    MCP_REPLAY_BYTES_MAX = 4194304,   /* kept for resumption, per stream */
+    MCP_REPLAY_EVENTS_MAX = 256,      /* kept for resumption, per stream, besides answers */
+    MCP_REPLAY_BYTES_MAX = 4194304,   /* their bytes; the newest may be larger */
     MCP_REPLAY_STREAMS_MAX = 1024,    /* ended streams kept for resumption, per listener */
-    MCP_REPLAY_TOTAL_MAX = 67108864,  /* kept for resumption, per listener, before ended ones go */
+    MCP_REPLAY_TOTAL_MAX = 67108864,  /* bytes kept for resumption, per listener, of all streams */
     MCP_MEMORY_QUEUE_MAX = 65536,     /* messages on their way in memory, per direction */
     MCP_MEMORY_BYTES_MAX = 335544320, /* their bytes */
     MCP_TASKS_MAX = 10000,
@@ -181,6 +181,7 @@ enum {
     LINK_REFRESH_MS = 1000,        /* a list is read again once in this time, in the long run */
     LINK_REFRESH_BURST = 10,       /* and so often at once */
     LINK_PROGRESS_TEXT_MAX = 500,  /* of what a server says about its progress, kept to be shown */
+    LINK_TOLD_MAX = 65536,         /* of a log message or progress of a server, told to clients */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
     LINK_GHOSTS_MAX = 256,         /* cancelled calls that a legacy server may still ask about */
     LINK_GHOST_MS = 600000,        /* and for how long: no call lives longer */

@@ -26,12 +26,14 @@ static struct span shown_text(const struct link_call *c, struct json message, st
 
 static void on_progress(void *ctx, struct span params)
 {
+    AUTO_BUF struct buf room = { 0 };
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena arena = { 0 };
     struct link_call *c = ctx;
     struct hub_event e = link_call_event(c, EVENT_CALL_PROGRESS);
 
     link_call_extend(c);
+    params = link_cut_progress(params, &room);
     if (json_parse(&doc, params, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0)
         return;
     if (json_double(json_get(json_root(&doc), "progress"), &e.call.progress, NULL) < 0)

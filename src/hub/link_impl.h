@@ -277,6 +277,11 @@ void lists_updated(struct link *l, struct span params);
 void tasks_restore(struct channel *ch);
 /* Does somebody want to hear of a task of it? */
 bool tasks_watched(const struct channel *ch);
+/* link_cut.c */
+/* Params of a notification that are no longer than they may be; `room` holds those that were cut.
+ */
+struct span link_cut_log(struct span params, struct buf *room);
+struct span link_cut_progress(struct span params, struct buf *room);
 
 /* link_log.c */
 void link_uuid(struct link *l, char out[static UUID_CHARS + 1]);

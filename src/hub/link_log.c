@@ -162,10 +162,12 @@ static void keep_message(struct link *l, const struct message_read *m)
 
 void log_message(struct channel *ch, struct span params)
 {
+    AUTO_BUF struct buf room = { 0 };
     struct link *l = ch->l;
     struct message_read m = { 0 };
     struct link_call *c;
 
+    params = link_cut_log(params, &room);
     if (!read_message(&m, params))
         return;
     keep_message(l, &m);
@@ -180,8 +182,10 @@ void log_message(struct channel *ch, struct span params)
 
 void log_message_of(struct link_call *c, struct span params)
 {
+    AUTO_BUF struct buf room = { 0 };
     struct message_read m = { 0 };
 
+    params = link_cut_log(params, &room);
     if (read_message(&m, params))
         keep_message(c->l, &m);
     buf_done(&m.text);

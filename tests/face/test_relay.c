@@ -145,6 +145,85 @@ TEST(log_messages_reach_the_client_whose_call_they_belong_to)
         }
 }
 
+/* `n` bytes of JSON: a string that ends in `unit` again and again, or an array of it. */
+static struct span much(struct buf *out, bool string, const char *unit, size_t n)
+{
+    out->n = 0;
+    buf_byte(out, string ? '"' : '[');
+    while (out->n + strlen(unit) + 2 <= n)
+        buf_str(out, unit);
+    while (out->n + 1 < n)
+        buf_byte(out, string ? 'x' : ' ');
+    if (!string) /* the last comma */
+        out->p[out->n - 1] = '0';
+    buf_byte(out, string ? '"' : ']');
+    return buf_span(out);
+}
+
+static void check_cut(const char *message, const char *member, size_t whole)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    const char *text, *mark;
+
+    CHECK_INT(json_parse(&doc, span_of(message), NULL, NULL), 0);
+    text = json_cstr(json_get(json_get(json_root(&doc), "params"), member), &a);
+    CHECK(text);
+    CHECK(strlen(message) < LINK_TOLD_MAX + 1024);
+    mark = strstr(text, "… [");
+    CHECK(mark && strstr(mark, " bytes cut]"));
+    CHECK(strtoul(mark + strlen("… ["), NULL, 10) >= whole - LINK_TOLD_MAX - 2);
+    CHECK(strtoul(mark + strlen("… ["), NULL, 10) < whole - LINK_TOLD_MAX + 16);
+}
+
+TEST(what_a_server_tells_is_cut_where_it_would_be_too_much_for_all_clients)
+{
+    static const char *const units[] = { "x", "\\n", "\\u00e9", "é", "😀", "\\\\" };
+    enum { MUCH = 3 * LINK_TOLD_MAX + 7 };
+    AUTO_BUF struct buf text = { 0 };
+    struct kit k;
+    struct down a;
+    struct fake_server *f;
+
+    kit_open(&k);
+    kit_tool(&k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+    f = k.fakes.servers[0];
+    down_open(&a, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
+                 "\"progressToken\":9,\"" META_LOG_LEVEL "\":\"info\",");
+    FAKES_UNTIL(&k.fakes, f->n_held == 1);
+    /* As much as may be, with all that is around it. */
+    request_log(
+        fake_held(f, 0), PB_LOG_ERROR, "l",
+        much(&text, true, "x", LINK_TOLD_MAX - strlen("{'level':'error','logger':'l','data':}")));
+    CHECK(!strstr(down_next(&a), "bytes cut"));
+    request_log(
+        fake_held(f, 0), PB_LOG_ERROR, "l",
+        much(&text, false, "1,", LINK_TOLD_MAX - strlen("{'level':'error','logger':'l','data':}")));
+    CHECK(!strstr(down_next(&a), "bytes cut"));
+    request_log(fake_held(f, 0), PB_LOG_ERROR, "l", much(&text, false, "1,", MUCH));
+    CHECK_HAS(down_next(&a), "\"level\":\"error\",\"logger\":\"l\",\"data\":\"[1,1,");
+    check_cut(down_last(&a), "data", MUCH);
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        AUTO_BUF struct buf params = { 0 };
+
+        request_log(fake_held(f, 0), PB_LOG_ERROR, "l", much(&text, true, units[i], MUCH));
+        check_cut(down_next(&a), "data", MUCH);
+        buf_printf(&params, "{\"progress\":%zu,\"_meta\":", i + 1);
+        buf_add_span(&params, buf_span(&text));
+        buf_str(&params, ",\"progressToken\":");
+        buf_add_span(&params, fake_held(f, 0)->env.progress_token);
+        buf_str(&params, ",\"message\":");
+        buf_add_span(&params, buf_span(&text));
+        buf_byte(&params, '}');
+        request_notify(fake_held(f, 0), "notifications/progress", buf_span(&params));
+        CHECK_HAS(down_next(&a), "{\"progressToken\":9,\"progress\":");
+        check_cut(down_last(&a), "message", MUCH);
+    }
+    down_close(&a);
+    kit_close(&k);
+}
+
 static void odd_progress(struct fake_server *f, struct fake_tool *t, struct request *r)
 {
     static const char *const rest[] = { ",\"progress\":1.50,\"total\":1e2,\"extra\":[1.0]}",
