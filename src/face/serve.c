@@ -19,6 +19,7 @@ struct serve {
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
+    struct host_streams streams; /* of all mounts: what is kept for clients is bounded in sum */
     struct rest *rest;
     struct map mounts; /* by host: however it is spelt, a place is made once */
     int64_t started_at;
@@ -108,8 +109,8 @@ static struct mount *find_mount(struct serve *s, const struct place *p, struct p
     buf_add_span(&messages, p->path);
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
-    m->endpoint = endpoint_new(host_server(host), guard_principal(s->guard), false);
-    m->sse = sse_host_new(host_server(host), endpoint_streams(m->endpoint), buf_cstr(&messages));
+    m->endpoint = endpoint_new(host_server(host), &s->streams, guard_principal(s->guard), false);
+    m->sse = sse_host_new(host_server(host), &s->streams, buf_cstr(&messages));
     map_put(&s->mounts, key, m);
     return m;
 }
@@ -269,6 +270,7 @@ int serve_start(struct serve **out, struct hosts *hosts, const struct serve_opti
     s->loop = loop;
     guard.port = http_server_port(s->http);
     s->guard = guard_new(&guard);
+    host_streams_init(&s->streams, loop);
     s->rest = rest_new(&(struct rest_options){ .hosts = hosts, .http = s->http });
     s->started_at = loop_wall(loop);
     *out = s;
@@ -309,6 +311,7 @@ static void close_all(struct serve *s)
         endpoint_free(m->endpoint);
         free(m);
     }
+    host_streams_done(&s->streams);
     http_server_close(TAKE(s->http), on_closed, s);
 }
 

@@ -318,7 +318,7 @@ static void open_own_stream(struct endpoint *e, struct http_request *r, struct s
     const struct revision *rev = peer_revision(s->peer);
 
     if (!s->own) {
-        s->own = host_stream_new(&e->streams, ++s->n_streams);
+        s->own = host_stream_new(e->streams, ++s->n_streams);
         list_append(&s->streams, host_stream_link(s->own));
     }
     host_stream_attach(s->own, r, NULL, NULL, NULL);
@@ -389,7 +389,8 @@ void endpoint_handle(struct endpoint *e, struct http_request *r, const char *pri
                     "Method Not Allowed");
 }
 
-struct endpoint *endpoint_new(struct pb_server *server, const char *principal, bool json_only)
+struct endpoint *endpoint_new(struct pb_server *server, struct host_streams *streams,
+                              const char *principal, bool json_only)
 {
     struct endpoint *e = NEW(struct endpoint);
 
@@ -398,7 +399,7 @@ struct endpoint *endpoint_new(struct pb_server *server, const char *principal, b
     e->json_only = json_only;
     list_init(&e->exchanges);
     sessions_init(&e->sessions, e->loop);
-    host_streams_init(&e->streams, e->loop);
+    e->streams = streams;
     e->modern = peer_new(server, PEER_STATELESS, &modern_peer_ops, e);
     peer_set_principal(e->modern, principal);
     return e;
@@ -428,8 +429,5 @@ void endpoint_free(struct endpoint *e)
     e->idle_fn = NULL;
     peer_close(e->modern);
     sessions_done(&e->sessions);
-    host_streams_done(&e->streams);
     loop_free_later(e->loop, e, free);
 }
-
-struct host_streams *endpoint_streams(struct endpoint *e) { return &e->streams; }

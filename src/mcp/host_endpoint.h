@@ -9,14 +9,14 @@
 
 struct endpoint;
 
-struct endpoint *endpoint_new(struct pb_server *server, const char *principal, bool json_only);
+/* `streams` are those of the whole listener, and must outlive it. */
+struct endpoint *endpoint_new(struct pb_server *server, struct host_streams *streams,
+                              const char *principal, bool json_only);
 /* Answers r, now or later. `principal` is the guard's, and must outlive the endpoint. */
 void endpoint_handle(struct endpoint *e, struct http_request *r, const char *principal);
 /* Streams that wait for news end now; fn runs, once and not from in here, when nothing is being
  * answered any more. */
 void endpoint_drain(struct endpoint *e, loop_fn *fn, void *ctx);
-/* The streams of its clients, which HTTP+SSE beside it shares. */
-struct host_streams *endpoint_streams(struct endpoint *e);
 /* Ends all sessions, cancels all requests; freed at the end of the turn. */
 void endpoint_free(struct endpoint *e);
 

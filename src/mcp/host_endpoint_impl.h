@@ -7,7 +7,7 @@ struct endpoint {
     struct pb_server *server;
     struct pb_loop *loop;
     struct sessions sessions;
-    struct host_streams streams;
+    struct host_streams *streams;
     struct peer *modern; /* of all modern requests */
     struct list exchanges;
     bool json_only, draining;

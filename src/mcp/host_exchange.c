@@ -76,7 +76,7 @@ static void open_stream(struct exchange *x, bool prime)
     char room[64];
     struct span collected;
 
-    x->stream = host_stream_new(&e->streams, s ? ++s->n_streams : 0);
+    x->stream = host_stream_new(e->streams, s ? ++s->n_streams : 0);
     if (s)
         list_append(&s->streams, host_stream_link(x->stream));
     snprintf(room, sizeof room, "Mcp-Session-Id: %s\r\n", s ? s->id : "");
@@ -86,7 +86,7 @@ static void open_stream(struct exchange *x, bool prime)
         host_stream_prime(x->stream, 0);
     collected = batch_finish(&x->batch);
     if (collected.n)
-        host_stream_send(x->stream, &collected, 1);
+        host_stream_send(x->stream, SEND_RESPONSE, &collected, 1);
     batch_done(&x->batch);
 }
 
@@ -104,11 +104,11 @@ static void answer(struct exchange *x, const struct request *about, const struct
     if (!x->stream && x->http)
         open_stream(x, false);
     if (x->stream)
-        host_stream_send(x->stream, parts, n);
+        host_stream_send(x->stream, SEND_RESPONSE, parts, n);
 }
 
 /* False: this exchange cannot carry anything but its answer. */
-static bool tell(struct exchange *x, const struct span *parts, size_t n)
+static bool tell(struct exchange *x, enum send_kind kind, const struct span *parts, size_t n)
 {
     bool may = x->spec.takes_sse && !(x->spec.session && x->endpoint->json_only);
 
@@ -116,7 +116,7 @@ static bool tell(struct exchange *x, const struct span *parts, size_t n)
         open_stream(x, true);
     if (!x->stream)
         return false;
-    host_stream_send(x->stream, parts, n);
+    host_stream_send(x->stream, kind, parts, n);
     return true;
 }
 
@@ -130,12 +130,12 @@ static void session_send(void *transport, struct request *about, enum send_kind 
         answer(x, about, parts, n);
         return;
     }
-    if (x && tell(x, parts, n))
+    if (x && tell(x, kind, parts, n))
         return;
     /* A question has another way to the client; what belongs to a request that nobody follows any
      * more, or can, has none. */
     if (s->own && (!about || kind == SEND_QUESTION))
-        host_stream_send(s->own, parts, n);
+        host_stream_send(s->own, kind, parts, n);
 }
 
 static void modern_send(void *transport, struct request *about, enum send_kind kind,
@@ -149,7 +149,7 @@ static void modern_send(void *transport, struct request *about, enum send_kind k
     if (kind == SEND_RESPONSE)
         answer(x, about, parts, n);
     else
-        tell(x, parts, n);
+        tell(x, kind, parts, n);
 }
 
 /* Every request of the exchange has ended. */

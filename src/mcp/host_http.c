@@ -11,6 +11,7 @@ struct http_host {
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
+    struct host_streams streams;
     struct endpoint *endpoint;
     struct sse_host *sse;
     char *path, *sse_path, *messages_path;
@@ -134,6 +135,7 @@ static void close_host(void *host, loop_fn *fn, void *ctx)
     if (h->sse)
         sse_host_free(TAKE(h->sse));
     endpoint_free(TAKE(h->endpoint));
+    host_streams_done(&h->streams);
     http_server_close(TAKE(h->http), on_closed, h);
 }
 
@@ -222,8 +224,9 @@ int pb_server_http(struct pb_server *server, const struct pb_http_options *opts,
         free_host(h);
         return rc;
     }
-    h->endpoint = endpoint_new(server, guard_principal(h->guard), o.json_only);
-    h->sse = sse_host_new(server, endpoint_streams(h->endpoint), h->messages_path);
+    host_streams_init(&h->streams, h->loop);
+    h->endpoint = endpoint_new(server, &h->streams, guard_principal(h->guard), o.json_only);
+    h->sse = sse_host_new(server, &h->streams, h->messages_path);
     server_add_host(server, &http_host_ops, h);
     server_set_port(server, http_server_port(h->http));
     return 0;

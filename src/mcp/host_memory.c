@@ -1,4 +1,5 @@
 #include "batch.h"
+#include "host_missed.h"
 #include "memory.h"
 #include "server.h"
 
@@ -21,6 +22,7 @@ struct memory_end {
     struct memory_events events;
     void *ctx;
     struct post in, out; /* as the server sees it */
+    struct missed missed;
     bool client_gone, closed_due;
     unsigned refs; /* the client, the server, and deferred calls */
     struct timer grace;
@@ -171,6 +173,25 @@ static void check_drained(struct memory_end *e)
     fn(e->drained_ctx);
 }
 
+/* Far below the bounds, where the connection ends. */
+static bool is_behind(const struct memory_end *e)
+{
+    return e->out.bytes > STREAM_QUEUE_HIGH || e->out.n > MCP_MEMORY_QUEUE_MAX / 2;
+}
+
+static void send_out(struct memory_end *e, const struct span *parts, size_t n);
+
+static void tell_missed(struct memory_end *e)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span whole;
+
+    missed_tell(&e->missed, &text);
+    whole = buf_span(&text);
+    if (whole.n)
+        send_out(e, &whole, 1);
+}
+
 static void deliver_out(void *ctx)
 {
     struct memory_end *e = ctx;
@@ -181,6 +202,8 @@ static void deliver_out(void *ctx)
 
         e->events.message(e->ctx, blob_span(bytes));
     }
+    if (e->missed.n && !is_behind(e))
+        tell_missed(e);
     if (e->out.n)
         schedule(e, &e->out, deliver_out);
     check_drained(e);
@@ -225,12 +248,13 @@ static void answer_batch(struct memory_end *e, struct batch *b)
 static void on_send(void *transport, struct request *about, enum send_kind kind,
                     const struct span *parts, size_t n)
 {
+    struct memory_end *e = transport;
     struct batch *b = about ? about->exchange : NULL;
 
     if (b && kind == SEND_RESPONSE)
         batch_add(b, parts, n);
-    else
-        send_out(transport, parts, n);
+    else if (!missed_drop(&e->missed, kind, is_behind(e)))
+        send_out(e, parts, n);
 }
 
 static void on_finished(void *transport, struct request *about)

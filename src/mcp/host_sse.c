@@ -39,7 +39,7 @@ static void answer_batch(struct sse_client *c, struct batch *b)
     struct span text = batch_finish(b);
 
     if (text.n)
-        host_stream_send(c->stream, &text, 1);
+        host_stream_send(c->stream, SEND_RESPONSE, &text, 1);
     batch_free(b);
 }
 
@@ -52,7 +52,7 @@ static void on_send(void *transport, struct request *about, enum send_kind kind,
     if (b && kind == SEND_RESPONSE)
         batch_add(b, parts, n);
     else
-        host_stream_send(c->stream, parts, n);
+        host_stream_send(c->stream, kind, parts, n);
 }
 
 static void on_finished(void *transport, struct request *about)

@@ -7,6 +7,7 @@
  * is no more input; calls get a moment to finish, then they are cancelled, which answers them.
  * Flushing: the client gets MCP_FLUSH_MS to read what is answered. */
 #include "batch.h"
+#include "host_missed.h"
 #include "server.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,7 @@ struct stdio_host {
     uint64_t given;
     struct buf ends;
     size_t flushed, dropped; /* since the end of input */
+    struct missed missed;
 
     struct timer grace;
     uint64_t ended_at;
@@ -226,7 +228,7 @@ static void on_send(void *transport, struct request *about, enum send_kind kind,
 
     if (b && kind == SEND_RESPONSE)
         batch_add(b, parts, n);
-    else
+    else if (!missed_drop(&h->missed, kind, stream_full(h->out)))
         write_line(h, parts, n, kind == SEND_RESPONSE);
 }
 
@@ -339,11 +341,23 @@ static void on_data(void *ctx, struct span bytes)
     end_lines(h);
 }
 
+static void tell_missed(struct stdio_host *h)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span whole;
+
+    missed_tell(&h->missed, &text);
+    whole = buf_span(&text);
+    if (whole.n)
+        write_line(h, &whole, 1, false);
+}
+
 static void on_drain(void *ctx)
 {
     struct stdio_host *h = ctx;
 
     settle(h);
+    tell_missed(h);
     if (h->state.now == STDIO_OPEN && lines_stopped(&h->lines))
         pump_more(h);
 }

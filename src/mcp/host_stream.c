@@ -1,4 +1,5 @@
 #include "host_stream.h"
+#include "host_missed.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,13 +9,6 @@ enum { EVENT_ID_CHARS = 8 + 1 + 16 };
     "Content-Type: text/event-stream\r\n"       \
     "Cache-Control: no-cache, no-transform\r\n" \
     "X-Accel-Buffering: no\r\n"
-
-struct kept_event {
-    struct list link;
-    uint64_t no;
-    size_t n;
-    char text[]; /* the event as it was written */
-};
 
 struct host_stream {
     struct list in_owner, in_set; /* in_set: attached, or finished */
@@ -26,8 +20,8 @@ struct host_stream {
     bool ended;
 
     uint64_t last, seen; /* numbers of the last event, and of the last one written */
-    struct list events;
-    size_t n_events, bytes;
+    struct recall kept;
+    struct missed missed;
 };
 
 static void beat(void *ctx)
@@ -51,6 +45,7 @@ void host_streams_init(struct host_streams *set, struct pb_loop *l)
     *set = (struct host_streams){ .loop = l };
     list_init(&set->attached);
     list_init(&set->finished);
+    recalls_init(&set->kept);
     timer_init(&set->keepalive, l, beat, set);
 }
 
@@ -64,19 +59,8 @@ struct host_stream *host_stream_new(struct host_streams *set, uint32_t no)
     s->no = no;
     list_init(&s->in_owner);
     list_init(&s->in_set);
-    list_init(&s->events);
+    recall_init(&s->kept, &set->kept);
     return s;
-}
-
-static void forget_oldest(struct host_stream *s)
-{
-    struct kept_event *e = CONTAINER_OF(s->events.next, struct kept_event, link);
-
-    list_remove(&e->link);
-    s->n_events--;
-    s->bytes -= e->n;
-    s->set->kept_bytes -= e->n;
-    free(e);
 }
 
 static void leave_set(struct host_stream *s)
@@ -93,30 +77,43 @@ void host_stream_free(struct host_stream *s)
     host_stream_detach(s);
     leave_set(s);
     list_remove(&s->in_owner);
-    while (s->n_events)
-        forget_oldest(s);
+    recall_done(&s->kept);
     free(s);
 }
 
-/* Finished streams wait for clients that may never come back: the oldest make room. */
-static void make_room(struct host_streams *set)
+static bool free_oldest(struct host_streams *set)
 {
-    while (set->n_finished &&
-           (set->n_finished > MCP_REPLAY_STREAMS_MAX || set->kept_bytes > MCP_REPLAY_TOTAL_MAX))
-        host_stream_free(CONTAINER_OF(set->finished.next, struct host_stream, in_set));
+    if (!set->n_finished)
+        return false;
+    host_stream_free(CONTAINER_OF(set->finished.next, struct host_stream, in_set));
+    return true;
+}
+
+/* For one more event of n bytes. An answer goes with its stream, when that is the oldest of those
+ * that have ended and wait for clients which may never come back. */
+static bool make_room(struct host_streams *set, size_t n)
+{
+    if (n > MCP_REPLAY_TOTAL_MAX)
+        return false;
+    while (!recalls_room(&set->kept, n))
+        if (!recalls_forget(&set->kept, RANK_CHATTER) && !free_oldest(set) &&
+            !recalls_forget(&set->kept, RANK_NEWS) && !recalls_forget(&set->kept, RANK_ANSWER))
+            return false;
+    return true;
 }
 
 static void join_finished(struct host_stream *s)
 {
     list_append(&s->set->finished, &s->in_set);
-    s->set->n_finished++;
-    make_room(s->set);
+    if (++s->set->n_finished > MCP_REPLAY_STREAMS_MAX)
+        free_oldest(s->set);
 }
 
 static void lose(struct host_stream *s)
 {
     s->http = NULL;
     list_remove(&s->in_set);
+    recall_set_here(&s->kept, false);
 }
 
 static void on_gone(void *ctx)
@@ -127,6 +124,8 @@ static void on_gone(void *ctx)
     if (s->gone)
         s->gone(s->gone_ctx);
 }
+
+static void on_room(void *ctx);
 
 void host_stream_attach(struct host_stream *s, struct http_request *r, const char *headers,
                         loop_fn *gone, void *ctx)
@@ -142,8 +141,10 @@ void host_stream_attach(struct host_stream *s, struct http_request *r, const cha
     if (headers)
         buf_str(&all, headers);
     http_on_gone(r, on_gone, s);
+    http_on_drain(r, on_room, s);
     http_begin(r, 200, buf_cstr(&all));
     list_append(&s->set->attached, &s->in_set);
+    recall_set_here(&s->kept, true);
     if (!timer_running(&s->set->keepalive))
         timer_start_weak(&s->set->keepalive, SSE_KEEPALIVE_MS);
 }
@@ -171,44 +172,26 @@ static void event_id(char out[static EVENT_ID_CHARS + 1], uint32_t stream, uint6
     snprintf(out, EVENT_ID_CHARS + 1, "%" PRIx32 "-%" PRIx64, stream, event);
 }
 
-static void keep(struct host_stream *s, struct span frame)
+static void keep(struct host_stream *s, enum recall_rank rank, struct span frame)
 {
-    struct kept_event *e = mem_alloc(sizeof *e + frame.n);
-
-    e->no = s->last;
-    e->n = frame.n;
-    memcpy(e->text, frame.p, frame.n);
-    list_append(&s->events, &e->link);
-    s->n_events++;
-    s->bytes += e->n;
-    s->set->kept_bytes += e->n;
-    while (s->n_events > MCP_REPLAY_EVENTS_MAX ||
-           (s->n_events > 1 && s->bytes > MCP_REPLAY_BYTES_MAX))
-        forget_oldest(s);
+    if (make_room(s->set, sizeof(struct recall_event) + frame.n))
+        recall_add(&s->kept, s->last, rank, frame);
+    else
+        recall_skip(&s->kept, s->last, rank);
 }
 
-static void send_kept(struct host_stream *s, const struct span *parts, size_t n)
+static void send_kept(struct host_stream *s, enum send_kind kind, const struct span *parts,
+                      size_t n)
 {
     AUTO_BUF struct buf frame = { 0 };
     char id[EVENT_ID_CHARS + 1];
 
     event_id(id, s->no, ++s->last);
     sse_write(&frame, "message", id, parts, n);
-    keep(s, buf_span(&frame));
+    keep(s, recall_rank(kind), buf_span(&frame));
     if (s->http)
         s->seen = s->last;
     write_frame(s, buf_span(&frame));
-}
-
-/* A message is one line, so it goes out as it is; JSON written over several lines is taken apart.
- */
-static bool one_line(const struct span *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].n &&
-            (memchr(parts[i].p, '\n', parts[i].n) || memchr(parts[i].p, '\r', parts[i].n)))
-            return false;
-    return true;
 }
 
 static void send_plain(struct host_stream *s, const struct span *parts, size_t n)
@@ -217,7 +200,7 @@ static void send_plain(struct host_stream *s, const struct span *parts, size_t n
     struct span all[DIRECT + 2];
     AUTO_BUF struct buf frame = { 0 };
 
-    if (n > DIRECT || !one_line(parts, n)) {
+    if (n > DIRECT) {
         sse_write(&frame, "message", NULL, parts, n);
         write_frame(s, buf_span(&frame));
         return;
@@ -227,6 +210,53 @@ static void send_plain(struct host_stream *s, const struct span *parts, size_t n
     all[n + 1] = SPAN("\n\n");
     if (s->http)
         http_write(s->http, all, n + 2);
+}
+
+/* A message is one line, as it lies or made so: many line ends between tokens would be as many
+ * lines of "data:". */
+static void send_message(struct host_stream *s, enum send_kind kind, const struct span *parts,
+                         size_t n)
+{
+    AUTO_BUF struct buf flat = { 0 };
+    struct span whole;
+    size_t i = 0;
+
+    while (i < n && !span_line_end(parts[i]))
+        i++;
+    if (i < n) {
+        for (i = 0; i < n; i++)
+            buf_add_span(&flat, parts[i]);
+        buf_flatten(&flat, 0);
+        whole = buf_span(&flat);
+        parts = &whole;
+        n = 1;
+    }
+    if (s->no)
+        send_kept(s, kind, parts, n);
+    else
+        send_plain(s, parts, n);
+}
+
+static void tell_missed(struct host_stream *s)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct span whole;
+
+    missed_tell(&s->missed, &text);
+    whole = buf_span(&text);
+    if (whole.n)
+        send_message(s, SEND_CHATTER, &whole, 1);
+}
+
+static void on_room(void *ctx) { tell_missed(ctx); }
+
+void host_stream_send(struct host_stream *s, enum send_kind kind, const struct span *parts,
+                      size_t n)
+{
+    if (s->ended || missed_drop(&s->missed, kind, s->http && http_full(s->http)))
+        return;
+    tell_missed(s); /* at the latest now: the answer ends the stream */
+    send_message(s, kind, parts, n);
 }
 
 void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
@@ -239,16 +269,6 @@ void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
     write_frame(s, buf_span(&frame));
 }
 
-void host_stream_send(struct host_stream *s, const struct span *parts, size_t n)
-{
-    if (s->ended)
-        return;
-    if (s->no)
-        send_kept(s, parts, n);
-    else
-        send_plain(s, parts, n);
-}
-
 void host_stream_event(struct host_stream *s, const char *type, struct span data)
 {
     AUTO_BUF struct buf frame = { 0 };
@@ -259,15 +279,15 @@ void host_stream_event(struct host_stream *s, const char *type, struct span data
 
 bool host_stream_keeps(const struct host_stream *s, uint64_t after)
 {
-    return after <= s->last && s->last - after <= s->n_events;
+    return after <= s->last && after >= s->kept.lost;
 }
 
 void host_stream_replay(struct host_stream *s, uint64_t after)
 {
     struct list *pos, *safe;
 
-    LIST_FOREACH(pos, safe, &s->events) {
-        struct kept_event *e = CONTAINER_OF(pos, struct kept_event, link);
+    LIST_FOREACH(pos, safe, &s->kept.events) {
+        struct recall_event *e = CONTAINER_OF(pos, struct recall_event, link);
 
         if (e->no <= after)
             continue;

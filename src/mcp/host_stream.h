@@ -3,22 +3,24 @@
  * A stream is attached to a connection, or waits for one: a legacy client that lost its connection
  * comes back with the id of the last event it saw, and gets what came after it. The events of a
  * resumable stream are numbered from 1; an event id is "<stream>-<event>", both in hex. What is
- * kept is bounded (MCP_REPLAY_*): past that the oldest events are forgotten, and a client that
- * needs them is refused rather than given a gap. Streams of the modern era have no ids and keep
- * nothing.
+ * kept is bounded (MCP_REPLAY_*), for a stream and for all of them together: host_recall.h says
+ * what goes first. Streams of the modern era have no ids and keep nothing.
  *
- * A reader that falls behind is not waited for: the HTTP server cuts it off past its limit. */
+ * A reader that falls behind misses progress and logs, and hears how many: host_missed.h. If it
+ * does not read at all the HTTP server cuts it off. */
 #pragma once
-#include "io/io.h"
+#include "host_recall.h"
 
 struct host_stream;
 
-/* What all streams of one listener share: one timer for the comments that keep connections open. */
+/* What all streams of one listener share: one timer for the comments that keep connections open,
+ * and one bound for all that is kept. */
 struct host_streams {
     struct pb_loop *loop;
     struct list attached;
     struct list finished; /* ended and kept for resumption, oldest first */
-    size_t n_finished, kept_bytes;
+    size_t n_finished;
+    struct recalls kept;
     struct timer keepalive;
 };
 
@@ -42,10 +44,12 @@ void host_stream_detach(struct host_stream *s);
 /* An event without data, whose id is that of the last one written: where to resume when nothing
  * comes after it. retry_ms 0: none. */
 void host_stream_prime(struct host_stream *s, uint64_t retry_ms);
-void host_stream_send(struct host_stream *s, const struct span *parts, size_t n);
+void host_stream_send(struct host_stream *s, enum send_kind kind, const struct span *parts,
+                      size_t n);
 /* An event of another type; never kept. */
 void host_stream_event(struct host_stream *s, const char *type, struct span data);
-/* Is everything kept that came after event `after`, and was there such an event? */
+/* Is everything kept, but for progress and logs, that came after event `after`; and was there such
+ * an event? */
 bool host_stream_keeps(const struct host_stream *s, uint64_t after);
 /* Sends what was kept after it. */
 void host_stream_replay(struct host_stream *s, uint64_t after);

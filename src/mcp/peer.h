@@ -22,9 +22,18 @@ enum peer_kind {
 
 enum send_kind {
     SEND_RESPONSE,     /* the one answer to `about`; about->http_status is set (200 unless said) */
-    SEND_NOTIFICATION, /* belongs to `about` (progress, log, a listen stream), or to nobody: NULL */
+    SEND_NOTIFICATION, /* belongs to `about` (such as a listen stream), or to nobody: NULL */
     SEND_QUESTION,     /* legacy: a request of ours; travels with `about`, or unsolicited: NULL */
+    /* Progress or log, otherwise like a notification: dropped when the client does not keep up, and
+     * it hears how many were; the second, when it wants no warnings, is dropped without a word. */
+    SEND_CHATTER,
+    SEND_MURMUR,
 };
+
+static inline bool send_may_drop(enum send_kind kind)
+{
+    return kind == SEND_CHATTER || kind == SEND_MURMUR;
+}
 
 struct peer_ops {
     /* One whole message in parts; borrowed until it returns. Must not call back into the peer.

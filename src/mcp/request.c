@@ -211,6 +211,23 @@ void request_set_deadline(struct request *r, uint64_t ms)
         timer_stop(&r->deadline);
 }
 
+/* Does the client hear of something of this level, as part of `about` or (NULL) besides? */
+static bool hears(const struct peer *p, const struct request *about, enum pb_log_level level)
+{
+    const struct envelope *env = about ? &about->env : &p->session;
+    bool legacy = env->era == ERA_LEGACY; /* a session may have changed its level since */
+
+    return env->wants_log && level >= (legacy ? p->log_level : env->log_level);
+}
+
+static enum send_kind kind_of(const struct peer *p, const struct request *about, const char *method)
+{
+    if (strcmp(method, "notifications/progress") != 0 &&
+        strcmp(method, "notifications/message") != 0)
+        return SEND_NOTIFICATION;
+    return hears(p, about, PB_LOG_WARNING) ? SEND_CHATTER : SEND_MURMUR;
+}
+
 void peer_notify(struct peer *p, struct request *about, const char *method, struct span params)
 {
     struct buf *out = &p->server->out;
@@ -223,7 +240,7 @@ void peer_notify(struct peer *p, struct request *about, const char *method, stru
     parts[0] = buf_span(out);
     parts[1] = params;
     parts[2] = SPAN("}");
-    p->ops->send(p->transport, about, SEND_NOTIFICATION, parts, ARRAY_LEN(parts));
+    p->ops->send(p->transport, about, kind_of(p, about, method), parts, ARRAY_LEN(parts));
 }
 
 void request_notify(struct request *r, const char *method, struct span params)
@@ -267,10 +284,8 @@ void request_log(struct request *r, enum pb_log_level level, const char *logger,
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
     const char *name = log_level_name(level);
-    bool legacy = r->env.era == ERA_LEGACY; /* a session may have changed its level since */
-    enum pb_log_level from = legacy ? r->peer->log_level : r->env.log_level;
 
-    if (r->over || !name || !r->env.wants_log || level < from)
+    if (r->over || !name || !hears(r->peer, r, level))
         return;
     json_begin_object(&o, NULL);
     json_put_str(&o, "level", name);

@@ -123,14 +123,16 @@ TEST(idle_sessions_end_in_the_order_of_their_rest)
 
 static struct host_streams set;
 
-static void send_bytes(struct host_stream *s, size_t n)
+static void send_kind(struct host_stream *s, enum send_kind kind, size_t n)
 {
     AUTO_FREE char *text = mem_alloc(n);
     struct span part = span_make(text, n);
 
     memset(text, 'x', n);
-    host_stream_send(s, &part, 1);
+    host_stream_send(s, kind, &part, 1);
 }
+
+static void send_bytes(struct host_stream *s, size_t n) { send_kind(s, SEND_NOTIFICATION, n); }
 
 TEST(a_stream_remembers_so_many_events_and_no_more)
 {
@@ -150,7 +152,7 @@ TEST(a_stream_remembers_so_many_events_and_no_more)
     CHECK(host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 1));
     CHECK(!host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 2));
     host_stream_free(s);
-    CHECK_INT(set.kept_bytes, 0);
+    CHECK_INT(set.kept.bytes, 0);
     host_streams_done(&set);
     end();
 }
@@ -167,10 +169,76 @@ TEST(a_stream_remembers_so_many_bytes_and_the_last_event_in_any_case)
     send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
     CHECK(!host_stream_keeps(s, 0));
     CHECK(host_stream_keeps(s, 1));
-    send_bytes(s, 4 * MCP_REPLAY_BYTES_MAX); /* one large answer must be fetchable */
+    send_bytes(s, 4 * MCP_REPLAY_BYTES_MAX); /* one large message must be fetchable */
     CHECK(!host_stream_keeps(s, 1));
     CHECK(host_stream_keeps(s, 2));
     host_stream_free(s);
+    host_streams_done(&set);
+    end();
+}
+
+TEST(progress_is_forgotten_before_anything_else_and_leaves_no_gap_that_matters)
+{
+    struct host_stream *s;
+
+    begin();
+    host_streams_init(&set, k.loop);
+    s = host_stream_new(&set, 1);
+    send_bytes(s, 10); /* event 1: a question, say */
+    for (int i = 0; i < 2 * MCP_REPLAY_EVENTS_MAX; i++)
+        send_kind(s, i % 2 ? SEND_CHATTER : SEND_MURMUR, 10);
+    CHECK(host_stream_keeps(s, 0));
+    for (int i = 0; i < MCP_REPLAY_EVENTS_MAX - 1; i++)
+        send_bytes(s, 10);
+    CHECK(host_stream_keeps(s, 0)); /* all progress is gone by now */
+    send_kind(s, SEND_RESPONSE, 10);
+    send_kind(s, SEND_RESPONSE, 2 * MCP_REPLAY_BYTES_MAX);
+    CHECK(host_stream_keeps(s, 0)); /* answers take nobody's place */
+    send_bytes(s, 10);
+    CHECK(!host_stream_keeps(s, 0));
+    CHECK(host_stream_keeps(s, 1));
+    host_stream_free(s);
+    CHECK_INT(set.kept.bytes, 0);
+    host_streams_done(&set);
+    end();
+}
+
+/* 200 sessions whose client is gone, and a server that logs on. */
+TEST(what_is_kept_for_all_streams_is_bounded_and_answers_outlive_logs)
+{
+    enum { STREAMS = 200, LINES = 60, LINE = 14000 };
+    struct host_stream *all[STREAMS];
+
+    begin();
+    host_streams_init(&set, k.loop);
+    for (uint32_t i = 0; i < STREAMS; i++)
+        all[i] = host_stream_new(&set, i + 1);
+    for (int line = 0; line < LINES; line++)
+        for (int i = 0; i < STREAMS; i++) {
+            if (line == LINES / 2)
+                send_kind(all[i], SEND_RESPONSE, 1000);
+            send_kind(all[i], SEND_CHATTER, LINE);
+            CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
+        }
+    for (int i = 0; i < STREAMS; i++)
+        CHECK(host_stream_keeps(all[i], 0));
+    /* What cannot be forgotten without a gap goes when there is nothing else. */
+    for (int n = 0; n < 100; n++)
+        for (int i = 0; i < STREAMS; i++) {
+            send_bytes(all[i], LINE);
+            CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
+        }
+    CHECK(!host_stream_keeps(all[0], 0));
+    for (int n = 0; n < 2; n++)
+        for (int i = 0; i < STREAMS; i++) {
+            send_kind(all[i], SEND_RESPONSE, MCP_REPLAY_TOTAL_MAX / 20);
+            CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
+        }
+    send_kind(all[0], SEND_RESPONSE, MCP_REPLAY_TOTAL_MAX + 1);
+    CHECK(set.kept.bytes > 0 && set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
+    for (int i = 0; i < STREAMS; i++)
+        host_stream_free(all[i]);
+    CHECK_INT(set.kept.bytes, 0);
     host_streams_done(&set);
     end();
 }
@@ -197,7 +265,7 @@ TEST(streams_that_ended_are_kept_while_there_is_room)
     while (!list_empty(&owner))
         host_stream_free(host_stream_of(owner.next));
     CHECK_INT(set.n_finished, 0);
-    CHECK_INT(set.kept_bytes, 0);
+    CHECK_INT(set.kept.bytes, 0);
     host_streams_done(&set);
     end();
 }
@@ -213,9 +281,9 @@ TEST(ended_streams_make_room_when_all_together_are_too_large)
         struct host_stream *s = host_stream_new(&set, i);
 
         list_append(&owner, host_stream_link(s));
-        send_bytes(s, each);
+        send_kind(s, SEND_RESPONSE, each);
         host_stream_end(s);
-        CHECK(set.kept_bytes <= MCP_REPLAY_TOTAL_MAX);
+        CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
     }
     CHECK(set.n_finished >= n - 1 && set.n_finished <= n + 1);
     while (!list_empty(&owner))

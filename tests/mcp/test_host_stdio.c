@@ -284,6 +284,48 @@ TEST(a_client_that_does_not_read_is_not_read_from)
     kit_close(&k);
 }
 
+TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
+{
+    enum { LINES = 300 };
+    static char data[100003];
+    size_t events = 0, missed = 0, changes = 0;
+    const char *line = "";
+    struct kit k;
+
+    memset(data, 'x', sizeof data - 1);
+    data[0] = data[sizeof data - 2] = '"';
+    kit_stdio(&k, NULL);
+    kit_send(&k,
+             KIT_INITIALIZE(
+                 "2025-06-18") "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    CHECK_HAS(kit_line(&k), "protocolVersion");
+    kit_send(&k, KIT_CALL("1", "later", "{}"));
+    KIT_UNTIL(&k, k.held);
+    for (int i = 0; i < LINES; i++) {
+        pb_server_log(k.server, PB_LOG_WARNING, "test", data);
+        kit_turn(&k);
+    }
+    CHECK_INT(pb_server_remove_tool(k.server, "lines", NULL), 0);
+    kit_settle(&k);
+    kit_finish(&k, "not lost");
+    while (!missed || !strstr(line, "not lost")) {
+        static const char told[] = "\"logger\":\"patchbay\",\"data\":\"";
+        const char *at;
+
+        if (missed && changes)
+            break;
+        line = kit_line(&k);
+        at = strstr(line, told);
+        events += strstr(line, "xxxx") != NULL;
+        changes += strstr(line, "tools/list_changed") != NULL;
+        missed += at ? strtoul(at + sizeof told - 1, NULL, 10) : 0;
+    }
+    CHECK(events * 100000 < (size_t)4 * STREAM_QUEUE_HIGH);
+    CHECK_INT(events + missed, LINES);
+    CHECK_INT(changes, 1);
+    kit_close(&k);
+}
+
 /* S2-69 S2-76 S2-81 S2-93 */
 TEST(the_end_of_input_ends_the_server)
 {

@@ -1,0 +1,17 @@
+/* host_missed.h - progress and log messages that a client missed because it did not keep up.
+ *
+ * Past the mark at which a producer should stop (STREAM_QUEUE_HIGH) what only tells of how things
+ * go is not sent. The client hears how much that was as soon as it has room again, if it hears
+ * warnings at all; answers, questions and changes are always sent. */
+#pragma once
+#include "peer.h"
+
+struct missed {
+    uint64_t n;
+    bool owed; /* the client is to be told */
+};
+
+/* True: this message is not to be sent, and counted. `full`: the client is behind. */
+bool missed_drop(struct missed *m, enum send_kind kind, bool full);
+/* Appends what the client is to be told, one whole message; nothing when it is not. */
+void missed_tell(struct missed *m, struct buf *out);
