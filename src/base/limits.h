@@ -70,6 +70,7 @@ enum {
     HTTP_REFUSALS_MAX = 256,            /* connections told 503 at once; more are just closed */
     HTTP_CORK_BYTES = 16384,            /* small writes of one turn that are sent together */
     HTTP_STREAM_BACKLOG_MAX = 16777216, /* unread bytes of a stream; one more event: cut off */
+    HTTP_UNREAD_BYTES_MAX = 536870912,  /* answers of one server; who took none longest: cut off */
     HTTP_PROBE_S = 60,                  /* TCP keep-alive: a peer that is silent so long is asked */
 
     /* HTTP client */

@@ -87,6 +87,7 @@ void conn_close(struct http_conn *c)
     uv_poll_stop(&c->poll);
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
+    s->unread -= c->counted;
     if (--s->connections == 0)
         wait_none_left(s);
     c->req = NULL;

@@ -33,15 +33,17 @@ struct http_server {
     void (*refusal)(struct buf *out, struct span path, int status, const char *why);
     void *ctx;
     size_t max_body, max_bodies, max_connections;
-    size_t max_refusals; /* connections past these: they are told so, more are just closed */
-    size_t bodies;       /* memory that bodies of its requests take */
-    size_t connections;  /* not closed yet */
-    size_t handles;      /* whose memory libuv or the loop still holds */
+    size_t max_refusals;       /* connections past these: they are told so, more are just closed */
+    size_t bodies;             /* memory that bodies of its requests take */
+    size_t unread, max_unread; /* bytes that its clients have yet to take */
+    size_t connections;        /* not closed yet */
+    size_t handles;            /* whose memory libuv or the loop still holds */
     struct list waits[HTTP_WAIT_COUNT];
     struct timer timer; /* for the earliest deadline, or earlier */
     char *path;         /* of a Unix socket, to be removed; NULL: TCP */
     int port;
     bool draining, closing;
+    bool shedding; /* too much is unread: somebody has to go at the end of the turn */
     loop_fn *closed;
     void *closed_ctx;
 };
@@ -69,6 +71,7 @@ struct http_conn {
     struct buf held; /* sent ahead: what follows the request being answered */
     struct buf out;  /* written in this turn and not sent yet, or not taken by the socket */
     size_t out_at;   /* of it, sent already */
+    size_t counted;  /* of the rest, in server->unread */
     bool blocked;    /* the socket takes no more: polled until it does */
     bool progressed; /* since the stall clock was started */
     uint8_t wait;    /* enum http_wait */
@@ -123,6 +126,8 @@ void conn_poll(struct http_conn *c);
 void wait_init(struct http_server *s);
 void conn_wait(struct http_conn *c, enum http_wait w);
 void wait_none_left(struct http_server *s);
+/* The connection that has waited longest, or NULL. */
+struct http_conn *wait_first(struct http_server *s, enum http_wait w);
 /* What happens to the connection at its deadline; http_conn.c. */
 void conn_expired(struct http_conn *c);
 

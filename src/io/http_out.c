@@ -8,11 +8,41 @@
 
 enum { PARTS_MAX = 32 };
 
+/* Who has taken nothing for the longest goes first: the first of its list is about that one. */
+static void shed(void *ctx)
+{
+    struct http_server *s = ctx;
+    struct http_conn *c;
+
+    s->shedding = false;
+    while (s->unread > s->max_unread && (c = wait_first(s, HTTP_WAIT_STALL))) {
+        log_info("too much is unread; the client that has waited longest is cut off");
+        conn_close(c);
+    }
+    s->handles--;
+    server_release(s);
+}
+
+/* Counts what it has yet to take. */
+static void weigh(struct http_conn *c)
+{
+    struct http_server *s = c->server;
+
+    s->unread += conn_queued(c) - c->counted;
+    c->counted = conn_queued(c);
+    if (s->unread <= s->max_unread || s->shedding)
+        return;
+    s->shedding = true;
+    s->handles++;
+    loop_defer(s->loop, shed, s);
+}
+
 static void broken(struct http_conn *c)
 {
     c->broken = true;
     buf_done(&c->out);
     c->out_at = 0;
+    weigh(c);
     conn_later(c);
 }
 
@@ -53,6 +83,7 @@ void conn_flush(struct http_conn *c)
     }
     c->progressed = c->progressed || sent > 0;
     c->out_at += (size_t)sent;
+    weigh(c);
     if (conn_queued(c)) {
         block(c);
         return;
@@ -110,6 +141,7 @@ static void send_now(struct http_conn *c, struct iovec *v, int n, size_t total)
     }
     if ((size_t)sent == total) {
         buf_done(&c->out);
+        weigh(c);
         return;
     }
     if ((size_t)sent < c->out.n) {
@@ -121,6 +153,7 @@ static void send_now(struct http_conn *c, struct iovec *v, int n, size_t total)
         buf_done(&c->out);
         keep(c, v + 1, n - 1, rest);
     }
+    weigh(c);
     block(c);
 }
 
@@ -145,6 +178,7 @@ void conn_write(struct http_conn *c, const struct span *parts, size_t n, bool co
 
             keep(c, &one, 1, 0);
         }
+        weigh(c);
         if (c->blocked)
             block(c);
         else if (cork && total <= HTTP_CORK_BYTES)

@@ -173,6 +173,7 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
     s->ctx = opts->ctx;
     s->max_body = opts->max_body ? opts->max_body : REQUEST_BYTES_MAX;
     s->max_bodies = opts->max_bodies ? opts->max_bodies : HTTP_BODIES_BYTES_MAX;
+    s->max_unread = opts->max_unread ? opts->max_unread : HTTP_UNREAD_BYTES_MAX;
     limit_connections(s, opts->max_connections);
     wait_init(s);
     rc = start_listening(s, opts, err);

@@ -40,6 +40,7 @@ struct http_server_options {
     const char *unix_path; /* instead of host and port: mode 0600 */
     size_t max_body;       /* 0: REQUEST_BYTES_MAX; larger: 413 */
     size_t max_bodies;     /* 0: HTTP_BODIES_BYTES_MAX; of all requests together; larger: 503 */
+    size_t max_unread;     /* 0: HTTP_UNREAD_BYTES_MAX; of all answers that wait to be read */
     int max_connections;   /* 0: HTTP_CONNECTIONS_MAX; beyond: 503 and close. Fewer when the
                             * process may not open as many files and HTTP_FILES_RESERVE more */
     http_handler *handler;

@@ -15,7 +15,7 @@ static const uint64_t durations[] = {
 };
 _Static_assert(ARRAY_LEN(durations) == HTTP_WAIT_COUNT, "every wait has a duration");
 
-static struct http_conn *first(struct http_server *s, int w)
+struct http_conn *wait_first(struct http_server *s, enum http_wait w)
 {
     struct list *head = &s->waits[w];
 
@@ -28,10 +28,10 @@ static void sweep(void *ctx)
     uint64_t now = loop_now(s->loop), next = UINT64_MAX;
     int left = SWEEP_MAX;
 
-    for (int w = HTTP_WAIT_NONE + 1; w < HTTP_WAIT_COUNT; w++) {
+    for (enum http_wait w = HTTP_WAIT_NONE + 1; w < HTTP_WAIT_COUNT; w++) {
         struct http_conn *c;
 
-        while ((c = first(s, w)) && c->due <= now && left-- > 0)
+        while ((c = wait_first(s, w)) && c->due <= now && left-- > 0)
             conn_expired(c);
         if (c && c->due < next)
             next = c->due;

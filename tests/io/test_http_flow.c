@@ -470,6 +470,39 @@ TEST(an_idle_connection_is_small_and_so_is_one_with_an_open_stream)
     rig_close(&rig);
 }
 
+/* Each may leave a large answer unread; all of them together may not. The one that has taken
+ * nothing for the longest pays. */
+TEST(what_nobody_reads_has_a_bound_in_sum)
+{
+    enum { LARGE = REQUEST_BYTES_MAX, SUM = 12 << 20 };
+    struct rig rig = { .opts = { .max_unread = SUM } };
+    AUTO_BUF struct buf request = { 0 };
+    struct peer p[3];
+
+    buf_printf(&request, "POST / HTTP/1.1\r\n" H "Content-Length: %d\r\n\r\n", LARGE);
+    memset(buf_reserve(&request, LARGE), 'x', LARGE);
+    request.n += LARGE;
+    rig_open(&rig);
+    for (int i = 0; i < 3; i++) {
+        peer_open(&p[i], &rig);
+        setsockopt(p[i].fd, SOL_SOCKET, SO_RCVBUF, &(int){ 65536 }, sizeof(int));
+        peer_send(&p[i], buf_span(&request));
+        for (int turn = 0; turn < RIG_TURNS && rig.n_requests <= i; turn++)
+            loop_turn(rig.loop, false);
+        loop_advance(rig.loop, 1000);
+        CHECK(rig.server->unread <= SUM);
+    }
+    CHECK_INT(http_server_connections(rig.server), 1);
+    while (p[2].in.n < LARGE && !p[2].eof)
+        peer_turn(&p[2]);
+    CHECK(p[2].in.n > LARGE);
+    CHECK_INT(rig.server->unread, 0);
+    for (int i = 0; i < 3; i++)
+        peer_close(&p[i]);
+    rig_until_connections(&rig, 0);
+    rig_close(&rig);
+}
+
 TEST(connections_past_the_limit_are_told_so)
 {
     struct rig rig = { .opts = { .max_connections = 5 } };
