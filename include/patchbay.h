@@ -450,6 +450,7 @@ struct pb_client_options {
     pb_challenge_fn *on_challenge;
     int fd; /* > 0: a connected descriptor, such as a unix socket, that carries a message a line;
              * taken when opening begins, and closed also when it fails */
+    bool clean_env; /* the command gets `env` alone, and nothing of the parent's */
 };
 #define PB_CLIENT_OPTIONS_INIT                   \
     {                                            \

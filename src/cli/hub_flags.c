@@ -46,6 +46,7 @@ void cli_hub_options(struct hub_options *o, const struct settings *s)
     o->retry_initial = s->retry_initial;
     o->refresh_on_change = strcmp(s->tool_refresh, "on_change") == 0;
     o->max_servers = s->max_servers;
+    o->inherit_env = s->inherit_env;
 }
 
 char *cli_socket_path(const struct cli *cli)

@@ -55,6 +55,7 @@ static int run_add(struct cli *cli)
         .env = cli_option_list(cli, "env"),
         .headers = cli_option_list(cli, "header"),
         .cwd = cli_option(cli, "cwd"),
+        .inherit_env = cli_option(cli, "inherit-env"),
         .lazy = cli_option(cli, "lazy") != NULL,
     };
     AUTO_FREE char *file = home_file(cli);
@@ -97,6 +98,8 @@ const struct verb verb_add = {
             CLI_SCOPE_OPTION,
             { 'n', "name", "NAME", "the server's name" },
             { 0, "cwd", "DIR", "where the command runs" },
+            { 0, "inherit-env", "NAMES",
+              "what it gets of our environment: all, safe, or HOME,PATH" },
             { 0, "lazy", NULL, "start it at its first call, and stop it when it is not used" },
             { 'f', "force", NULL, "replace a server of that name" },
             { 0, "json", NULL, "print what was added as JSON" },

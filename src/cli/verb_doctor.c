@@ -17,6 +17,8 @@ struct finding {
 
 struct exam {
     const struct spec *spec;
+    const char *inherit_env;     /* of the settings */
+    const struct claims *claims; /* of all servers */
     struct finding found[CHECK_COUNT];
     struct buf stderr_lines;
     struct buf challenge;
@@ -67,20 +69,24 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The PATH that the server will get: its own if the spec sets one. */
-static const char *path_of(const struct spec *s)
+/* The PATH that the server will get: its own if the spec sets one. The values are not the arena's.
+ */
+static const char *path_of(const struct exam *e)
 {
-    const char *path = getenv("PATH");
+    AUTO_ARENA struct arena a = { 0 };
+    const char *const *env = inherit_environment(&a, e->spec, e->inherit_env, e->claims);
+    const char *path = NULL;
 
-    for (const char *const *e = s->env; *e; e++)
-        if (strncmp(*e, "PATH=", 5) == 0)
-            path = *e + 5;
+    for (; *env; env++)
+        if (strncmp(*env, "PATH=", 5) == 0)
+            path = *env + 5;
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-static char *find_program(const struct spec *s)
+static char *find_program(const struct exam *e)
 {
-    const char *dir = path_of(s);
+    const struct spec *s = e->spec;
+    const char *dir = path_of(e);
 
     if (strchr(s->command, '/')) {
         AUTO_BUF struct buf full = { 0 };
@@ -132,7 +138,7 @@ static bool check_command(struct exam *e)
         return record(e, CHECK_COMMAND, false,
                       format("its directory '%s' cannot be entered", e->spec->cwd),
                       format("make the directory, or change \"cwd\""));
-    path = find_program(e->spec);
+    path = find_program(e);
     if (path)
         return record(e, CHECK_COMMAND, true, path, NULL);
     if (strchr(e->spec->command, '/'))
@@ -216,7 +222,8 @@ static struct pb_client *check_connect(struct exam *e)
     if (s->transport == SPEC_STDIO) {
         o.command = s->command;
         o.args = s->args;
-        o.env = s->env;
+        o.env = inherit_environment(&arena, s, e->inherit_env, e->claims);
+        o.clean_env = true;
         o.cwd = s->cwd;
     } else {
         o.url = s->url;
@@ -377,7 +384,7 @@ static int check_names_given(const struct cli *cli, const struct config *c)
     return CLI_OK;
 }
 
-static int examine_all(const struct cli *cli, const struct config *c)
+static int examine_all(const struct cli *cli, const struct config *c, const struct claims *claims)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
@@ -388,7 +395,9 @@ static int examine_all(const struct cli *cli, const struct config *c)
     json_begin_object(&o, NULL);
     json_begin_array(&o, "servers");
     MAP_FOREACH(slot, &c->specs) {
-        struct exam e = { .spec = slot->value };
+        struct exam e = { .spec = slot->value,
+                          .inherit_env = c->settings.inherit_env,
+                          .claims = claims };
 
         if (!wanted(cli, e.spec->name))
             continue;
@@ -414,7 +423,9 @@ static int examine_all(const struct cli *cli, const struct config *c)
 static int run_doctor(struct cli *cli)
 {
     AUTO(config) struct config *c = NULL;
+    struct map_slot *slot;
     struct warden *warden;
+    struct claims *claims;
     struct pb_error err;
     int status;
 
@@ -424,7 +435,11 @@ static int run_doctor(struct cli *cli)
         return CLI_USAGE;
     if (warden_start(&warden, &err) < 0)
         return cli_fail(&err);
-    status = examine_all(cli, c);
+    claims = claims_new();
+    MAP_FOREACH(slot, &c->specs)
+        claims_add(claims, slot->value);
+    status = examine_all(cli, c, claims);
+    claims_free(claims);
     warden_stop(warden);
     return status;
 }

@@ -41,6 +41,8 @@ static void print_spec(const struct spec *s)
     line(spec_transport_name(s->transport), buf_cstr(&what));
     home_print_pairs("env", s->env, '=');
     home_print_pairs("headers", s->headers, ':');
+    if (s->inherit_env)
+        line("inherits", *s->inherit_env ? s->inherit_env : "nothing");
     if (s->cwd)
         line("directory", s->cwd);
     if (s->auth != SPEC_AUTH_NONE)

@@ -39,6 +39,7 @@ static const struct rest_param connect_params[] = {
     { "command",        REST_BODY, REST_ANY,    false, "the program to run" },
     { "args",           REST_BODY, REST_ANY,    false, "its arguments, a list of strings" },
     { "env",            REST_BODY, REST_OBJECT, false, "variables for it" },
+    { "inherit_env",    REST_BODY, REST_ANY,    false, "what it gets of our environment: \"all\", \"safe\" or a list of names" },
     { "cwd",            REST_BODY, REST_STRING, false, "where it runs" },
     { "url",            REST_BODY, REST_STRING, false, "instead of a command" },
     { "headers",        REST_BODY, REST_OBJECT, false, "sent with every request to the URL" },

@@ -21,6 +21,7 @@ static void put_value(struct json_out *o, const char *key, const struct setting 
         break;
     case SETTING_WORD:
     case SETTING_TEXT:
+    case SETTING_INHERIT:
         if (*(const char *const *)at)
             json_put_str(o, key, *(const char *const *)at);
         else
@@ -32,7 +33,7 @@ static void put_value(struct json_out *o, const char *key, const struct setting 
 static void put_setting(struct json_out *o, const struct setting *row, const struct settings *s,
                         bool pending)
 {
-    static const char *const kinds[] = { "boolean", "count", "seconds", "word", "text" };
+    static const char *const kinds[] = { "boolean", "count", "seconds", "word", "text", "text" };
 
     json_begin_object(o, NULL);
     json_put_str(o, "name", row->name);

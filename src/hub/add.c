@@ -1,5 +1,6 @@
 #include "add.h"
 #include "add_parts.h"
+#include "inherit.h"
 #include <assert.h>
 #include <stdio.h>
 
@@ -333,6 +334,15 @@ static int make_command(struct spec **out, struct reading *d, const struct add_r
     return 0;
 }
 
+static int set_inherit(struct spec **s, const char *text, struct pb_error *err)
+{
+    if (inherit_parse(&(*s)->inherit_env, span_of(text), &(*s)->arena, err) == 0)
+        return 0;
+    spec_unref(*s);
+    *s = NULL;
+    return fail_in(err, "--inherit-env");
+}
+
 int add_parse(struct spec **out, const struct add_request *r, struct pb_error *err)
 {
     struct reading d = { 0 };
@@ -347,6 +357,8 @@ int add_parse(struct spec **out, const struct add_request *r, struct pb_error *e
         rc = make_command(out, &d, r, err);
     if (rc == 0 && r->lazy)
         (*out)->start = SPEC_LAZY;
+    if (rc == 0 && r->inherit_env)
+        rc = set_inherit(out, r->inherit_env, err);
     arena_done(&d.arena);
     return rc;
 }

@@ -19,6 +19,7 @@ struct add_request {
     const char *const *env;     /* "K=V", NULL-ended, may be NULL */
     const char *const *headers;
     const char *cwd;
+    const char *inherit_env; /* as inherit_parse() takes it, or NULL */
     bool lazy;
 };
 

@@ -59,7 +59,16 @@ static bool starts_command(const char *const *words)
 
 /* ---- options ---- */
 
-enum { OPT_CWD, OPT_ENV, OPT_HEADER, OPT_IGNORED, OPT_LAZY, OPT_NAME, OPT_TRANSPORT };
+enum {
+    OPT_CWD,
+    OPT_ENV,
+    OPT_HEADER,
+    OPT_IGNORED,
+    OPT_INHERIT,
+    OPT_LAZY,
+    OPT_NAME,
+    OPT_TRANSPORT,
+};
 
 /* clang-format off */
 static const struct option {
@@ -73,6 +82,7 @@ static const struct option {
     { 'f', "force",     OPT_IGNORED,   true },
     { 'H', "header",    OPT_HEADER,    false },
     { 0,   "lazy",      OPT_LAZY,      true },
+    { 0,   "inherit-env", OPT_INHERIT, false },
     { 'n', "name",      OPT_NAME,      false },
     { 's', "scope",     OPT_IGNORED,   false },
     { 't', "transport", OPT_TRANSPORT, false },
@@ -105,6 +115,9 @@ static void set_option(struct line *l, const struct option *o, const char *value
         break;
     case OPT_HEADER:
         l->headers[l->n_headers++] = value;
+        break;
+    case OPT_INHERIT:
+        l->r.inherit_env = value;
         break;
     case OPT_LAZY:
         l->r.lazy = true;

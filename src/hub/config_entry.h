@@ -24,8 +24,10 @@ struct config_entry {
 
     /* What can only be settled when all members have been read. */
     struct json transport, command, url, package, auth, start;
-    bool http_only; /* httpUrl: no way back to SSE */
-    bool said_name; /* display_name was given */
+    struct span pair;       /* the name whose value is being read */
+    struct map filled_from; /* spec.filled_from, a set */
+    bool http_only;         /* httpUrl: no way back to SSE */
+    bool said_name;         /* display_name was given */
 };
 
 /* Fails with "FILE:LINE: WHERE.KEY: text"; key may be NULL. */
@@ -88,11 +90,16 @@ MUST_CHECK int entry_read(struct config_entry *e, const char *name);
 /* After the members: the transport, the command of a package, what was left unsaid. */
 MUST_CHECK int entry_settle(struct config_entry *e);
 
-/* The variables of config_expand(), each one that is not set told to fn. Stops growing once more
- * than CONFIG_VALUE_MAX bytes were added. */
-typedef void expand_fn(void *ctx, struct span variable);
-void expand_each(struct buf *out, struct span text, const struct config_request *r, expand_fn *fn,
-                 void *ctx);
+/* The variables of config_expand(). Each one that is not set is told to `unset` as it is written,
+ * each one that was filled in to `used` (may be NULL) by its name, with its value. Stops growing
+ * once more than CONFIG_VALUE_MAX bytes were added. */
+struct expand_hooks {
+    void (*unset)(void *ctx, struct span variable);
+    void (*used)(void *ctx, const char *name, const char *value);
+    void *ctx;
+};
+void expand_each(struct buf *out, struct span text, const struct config_request *r,
+                 const struct expand_hooks *hooks);
 /* A variable, NULL when it is not set. */
 const char *config_env(const struct config_request *r, const char *name);
 void config_warn(struct config *c, const char *text);

@@ -40,14 +40,14 @@ static bool parse_variable(struct span inside, struct variable *out)
 
 /* The value is not looked at again: what a variable holds cannot name further variables. */
 static void fill_in(struct buf *out, struct span whole, struct span inside,
-                    const struct config_request *r, expand_fn *fn, void *ctx)
+                    const struct config_request *r, const struct expand_hooks *hooks)
 {
     AUTO_FREE char *name = NULL;
     struct variable v;
     const char *value;
 
     if (!parse_variable(inside, &v)) {
-        fn(ctx, whole);
+        hooks->unset(hooks->ctx, whole);
         buf_add_span(out, whole);
         return;
     }
@@ -55,16 +55,18 @@ static void fill_in(struct buf *out, struct span whole, struct span inside,
     value = config_env(r, name);
     if (value && (*value || !v.has_fallback)) {
         buf_str(out, value);
+        if (hooks->used)
+            hooks->used(hooks->ctx, name, value);
     } else if (v.has_fallback) {
         buf_add_span(out, v.fallback);
     } else {
-        fn(ctx, whole);
+        hooks->unset(hooks->ctx, whole);
         buf_add_span(out, whole);
     }
 }
 
-void expand_each(struct buf *out, struct span text, const struct config_request *r, expand_fn *fn,
-                 void *ctx)
+void expand_each(struct buf *out, struct span text, const struct config_request *r,
+                 const struct expand_hooks *hooks)
 {
     size_t start = out->n;
 
@@ -80,7 +82,7 @@ void expand_each(struct buf *out, struct span text, const struct config_request 
         }
         buf_add(out, text.p, before);
         whole = span_make(open, (size_t)(close - open) + 1);
-        fill_in(out, whole, span_make(open + 2, whole.n - 3), r, fn, ctx);
+        fill_in(out, whole, span_make(open + 2, whole.n - 3), r, hooks);
         text = span_from(text, before + whole.n);
     }
 }
@@ -100,5 +102,5 @@ static void warn_plainly(void *ctx, struct span variable)
 void config_expand(struct buf *out, struct span text, const struct config_request *r,
                    struct config *warn)
 {
-    expand_each(out, text, r, warn_plainly, warn);
+    expand_each(out, text, r, &(struct expand_hooks){ .unset = warn_plainly, .ctx = warn });
 }

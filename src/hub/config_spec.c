@@ -1,4 +1,5 @@
 #include "config_entry.h"
+#include "inherit.h"
 #include <math.h>
 
 /* The member names of an entry, of all shapes and of the programs whose files people bring. */
@@ -47,6 +48,15 @@ static int read_command(struct config_entry *e, struct json v, const char *key)
         return rc;
     }
     return 0; /* with args, by join_command() */
+}
+
+static int read_inherit(struct config_entry *e, struct json v, const char *key)
+{
+    struct pb_error why;
+
+    if (inherit_read(&e->spec->inherit_env, v, &e->spec->arena, &why) < 0)
+        return entry_fail(e, v, key, "%s", why.msg);
+    return 0;
 }
 
 static int read_headers(struct config_entry *e, struct json v, const char *key)
@@ -287,6 +297,7 @@ static const struct key keys[] = {
     { "httpUrl", read_http_url },
     { "id", read_uuid },
     { "idle_s", read_idle },
+    { "inherit_env", read_inherit },
     { "instance", read_instance },
     { "keyfile_path", read_keyfile },
     { "max_calls", read_max_calls },
@@ -348,7 +359,19 @@ static int read_member(struct config_entry *e, struct json v)
     return 0;
 }
 
-int entry_read(struct config_entry *e, const char *name)
+static void keep_filled_from(struct config_entry *e)
+{
+    struct arena *a = &e->spec->arena;
+    const char **names = arena_alloc(a, (e->filled_from.n + 1) * sizeof *names);
+    struct map_slot *slot;
+    size_t n = 0;
+
+    MAP_FOREACH(slot, &e->filled_from)
+        names[n++] = arena_dup(a, span_make(slot->key, slot->key_n));
+    e->spec->filled_from = names;
+}
+
+static int read_members(struct config_entry *e, const char *name)
 {
     int rc;
 
@@ -360,6 +383,7 @@ int entry_read(struct config_entry *e, const char *name)
         if (rc < 0)
             return rc;
     }
+    keep_filled_from(e);
     rc = entry_settle(e);
     if (rc < 0)
         return rc;
@@ -367,6 +391,14 @@ int entry_read(struct config_entry *e, const char *name)
         e->spec->file = arena_dup(&e->spec->arena, span_of(e->source->path));
     e->spec->line = source_line(e->source, e->value);
     return 0;
+}
+
+int entry_read(struct config_entry *e, const char *name)
+{
+    int rc = read_members(e, name);
+
+    map_done(&e->filled_from);
+    return rc;
 }
 
 int spec_parse(struct spec **out, const char *name, struct span entry, bool strict,

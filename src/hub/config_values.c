@@ -1,4 +1,5 @@
 #include "config_entry.h"
+#include "spec_mask.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -36,16 +37,26 @@ static void warn_unset(void *ctx, struct span variable)
     entry_warn(u->e, u->v, u->key, "the variable %s is not set; it stays as it is written", shown);
 }
 
+/* A variable from which a secret was made is nobody else's business. */
+static void note_used(void *ctx, const char *name, const char *value)
+{
+    struct config_entry *e = ((struct unset *)ctx)->e;
+
+    if (mask_wants(span_of(name), span_of(value)) || mask_wants(e->pair, span_of(value)))
+        map_put(&e->filled_from, span_of(name), e);
+}
+
 int value_expanded(struct config_entry *e, struct json v, const char *key, const char **out)
 {
     struct unset u = { e, v, key };
+    const struct expand_hooks hooks = { warn_unset, note_used, &u };
     AUTO_BUF struct buf text = { 0 };
     const char *s;
     int rc = value_string(e, v, key, &s);
 
     if (rc < 0)
         return rc;
-    expand_each(&text, span_of(s), e->source->r, warn_unset, &u);
+    expand_each(&text, span_of(s), e->source->r, &hooks);
     if (text.n > CONFIG_VALUE_MAX)
         return entry_fail(e, v, key, "longer than %d bytes with its variables filled in",
                           CONFIG_VALUE_MAX);
@@ -134,7 +145,9 @@ int value_pairs(struct config_entry *e, struct json v, const char *key, const ch
                               json_type_phrase(m));
         if (memchr(name.p, 0, name.n))
             return entry_fail(e, m, place, "a NUL character is not allowed here");
+        e->pair = name;
         rc = value_expanded(e, m, place, &value);
+        e->pair = SPAN("");
         if (rc == 0)
             rc = check_pair(e, m, place, arena_dup(a, name), value, header);
         if (rc < 0)

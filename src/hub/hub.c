@@ -46,6 +46,8 @@ void hub_link_options(const struct hub *h, struct link_options *out)
         .call_ms = h->opts.call_ms,
         .marker = h->opts.marker,
         .secrets = h->opts.secrets_dir,
+        .inherit_env = h->opts.inherit_env,
+        .claims = h->claims,
     };
 }
 
@@ -214,6 +216,8 @@ void member_replace(struct member *m, struct spec *spec)
     m->reconnects = m->restarts = 0;
     m->hint = PB_ERA_AUTO;
     member_forget_lists(m);
+    claims_drop(m->hub->claims, link_spec(old));
+    claims_add(m->hub->claims, spec);
     m->link = make_link(m, spec);
     link_move_subscriptions(m->link, old);
     m->closing++;
@@ -250,6 +254,7 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     list_append(&h->members, &m->at);
     map_put(&h->by_name, span_of(m->name), m);
     map_put(&h->by_no, map_u64(&m->no), m);
+    claims_add(h->claims, spec);
     hub_tell_member(m, EVENT_SERVER_ADDED);
     member_load(m);
     return 0;
@@ -260,6 +265,7 @@ static void take_out(struct member *m, enum call_cancel why, const struct pb_err
 {
     struct hub *h = m->hub;
 
+    claims_drop(h->claims, link_spec(m->link));
     member_unwant(m);
     member_forget_lists(m);
     catalog_drop(h->catalog, m->name);
@@ -476,6 +482,8 @@ void hub_tune(struct hub *h, const struct hub_options *o)
     to->restart_max = o->restart_max;
     to->retry_initial = o->retry_initial;
     to->max_servers = o->max_servers;
+    free((char *)(uintptr_t)to->inherit_env);
+    to->inherit_env = h->link_opts.inherit_env = mem_dup_opt(o->inherit_env);
     LIST_FOREACH(pos, safe, &h->members)
         link_tune(CONTAINER_OF(pos, struct member, at)->link, &h->link_opts);
     if (asks_otherwise) {
@@ -492,6 +500,8 @@ static void copy_options(struct hub *h, const struct hub_options *o)
     h->opts.cache_dir = mem_dup_opt(o->cache_dir);
     h->opts.secrets_dir = mem_dup_opt(o->secrets_dir);
     h->opts.marker = mem_dup_opt(o->marker);
+    h->opts.inherit_env = mem_dup_opt(o->inherit_env);
+    h->claims = claims_new();
     h->loop = o->loop;
     id_new(h->id);
     h->link_opts = (struct link_options){
@@ -501,6 +511,8 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .call_ms = o->call_ms,
         .marker = h->opts.marker,
         .secrets = h->opts.secrets_dir,
+        .inherit_env = h->opts.inherit_env,
+        .claims = h->claims,
         .refresh_on_change = o->refresh_on_change,
         .event = member_on_event,
         .listed = member_on_listed,
@@ -563,6 +575,8 @@ static void hub_free(struct hub *h)
     free((char *)h->opts.cache_dir);
     free((char *)h->opts.marker);
     free((char *)h->opts.secrets_dir);
+    free((char *)h->opts.inherit_env);
+    claims_free(h->claims);
     free(h);
 }
 

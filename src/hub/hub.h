@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "filter.h"
 #include "hub_wait.h"
+#include "inherit.h"
 #include "keys.h"
 #include "link.h"
 #include "mode.h"
@@ -48,6 +49,7 @@ struct hub_options {
     const char *secrets_dir; /* keys of servers are kept here; NULL: nowhere */
     const char *cache_dir;   /* catalogues and eras are kept here; NULL: nowhere */
     const char *marker;      /* put into the environment of children, "NAME=value"; may be NULL */
+    const char *inherit_env; /* for servers that say nothing, inherit.h; NULL: "all" */
     link_open_fn *open;      /* NULL: the real one */
     void *open_ctx;
 };
@@ -59,8 +61,8 @@ struct hub_options {
     }
 
 struct hub *hub_new(const struct hub_options *opts);
-/* Takes over what can change while it runs: times, attempts, refresh_on_change and max_servers.
- * What is under way keeps the limits with which it began. */
+/* Takes over what can change while it runs: times, attempts, refresh_on_change, max_servers and
+ * inherit_env. What is under way keeps what it began with. */
 void hub_tune(struct hub *h, const struct hub_options *o);
 /* Pending calls end as CALL_SHUTDOWN; every process is stopped; fn when none is left. Within 10 s.
  */

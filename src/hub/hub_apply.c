@@ -17,16 +17,23 @@ static bool add_and_start(struct hub *h, struct spec *spec)
     return true;
 }
 
+/* The first must not get what is the last one's. */
 void hub_start_all(struct hub *h, struct spec *const *specs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
+        claims_add(h->claims, specs[i]);
+    for (size_t i = 0; i < n; i++)
         add_and_start(h, specs[i]);
+    for (size_t i = 0; i < n; i++)
+        claims_drop(h->claims, specs[i]);
 }
 
 /* ---- a config that has changed ---- */
 
 static void swap_spec(struct member *m, struct spec *spec)
 {
+    claims_drop(m->hub->claims, link_spec(m->link));
+    claims_add(m->hub->claims, spec);
     link_set_spec(m->link, spec);
     if (catalog_respec(m->hub->catalog, spec))
         hub_lists_changed(m->hub, m->name, 1U << LIST_TOOLS);
@@ -88,6 +95,8 @@ struct hub_changes hub_apply(struct hub *h, const struct config *c)
     struct map_slot *slot;
 
     done.removed = remove_others(h, c);
+    MAP_FOREACH(slot, &c->specs)
+        claims_add(h->claims, slot->value);
     MAP_FOREACH(slot, &c->specs) {
         struct spec *spec = slot->value;
         struct member *m = hub_find(h, spec->name);
@@ -97,6 +106,8 @@ struct hub_changes hub_apply(struct hub *h, const struct config *c)
         else if (!link_spec(m->link)->runtime_only)
             update(m, spec, &done);
     }
+    MAP_FOREACH(slot, &c->specs)
+        claims_drop(h->claims, slot->value);
     if (c->modes)
         hub_set_modes(h, c->modes);
     return done;

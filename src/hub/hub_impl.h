@@ -46,6 +46,7 @@ struct hub {
     struct hub_options opts; /* its strings are ours */
     char id[ID_CHARS + 1];   /* see circle.h */
     struct link_options link_opts;
+    struct claims *claims; /* of all servers */
     struct pb_loop *loop;
     struct catalog *catalog;
     struct mode_set *modes;

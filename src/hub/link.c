@@ -18,6 +18,7 @@ static void link_free(void *p)
     buf_done(&l->hubs);
     free((char *)(uintptr_t)l->opts.marker);
     free((char *)(uintptr_t)l->opts.hub);
+    free((char *)(uintptr_t)l->opts.inherit_env);
     free((char *)(uintptr_t)l->opts.secrets);
     keys_drop(l);
     redact_free(l->hidden);
@@ -76,6 +77,7 @@ struct link *link_new(const struct link_options *opts, struct spec *spec)
     l->opts = *opts;
     l->opts.marker = mem_dup_opt(opts->marker);
     l->opts.hub = mem_dup_opt(opts->hub);
+    l->opts.inherit_env = mem_dup_opt(opts->inherit_env);
     l->opts.secrets = mem_dup_opt(opts->secrets);
     if (!l->opts.open) {
         l->opts.open = link_open_client;
@@ -125,6 +127,8 @@ void link_tune(struct link *l, const struct link_options *o)
     l->opts.connect_ms = o->connect_ms;
     l->opts.call_ms = o->call_ms;
     l->opts.refresh_on_change = o->refresh_on_change;
+    free((char *)(uintptr_t)l->opts.inherit_env);
+    l->opts.inherit_env = mem_dup_opt(o->inherit_env);
 }
 
 /* ---- what is known ---- */

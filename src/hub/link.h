@@ -11,6 +11,7 @@
 #pragma once
 #include "event.h"
 #include "fault.h"
+#include "inherit.h"
 
 struct link;
 struct link_question;
@@ -31,12 +32,14 @@ struct link_options {
     struct pb_loop *loop;
     link_open_fn *open; /* NULL: link_open_client */
     void *open_ctx;
-    uint64_t connect_ms;    /* spawn or dial, handshake and lists together */
-    uint64_t call_ms;       /* for calls and specs that say nothing */
-    const char *marker;     /* put into the environment of children, "NAME=value"; may be NULL */
-    bool refresh_on_change; /* list_changed makes it list again */
-    const char *secrets;    /* the directory of keys; may be NULL */
-    const char *hub;        /* our id: a server that names it leads back to us; may be NULL */
+    uint64_t connect_ms;     /* spawn or dial, handshake and lists together */
+    uint64_t call_ms;        /* for calls and specs that say nothing */
+    const char *marker;      /* put into the environment of children, "NAME=value"; may be NULL */
+    const char *inherit_env; /* for specs that say nothing; NULL: "all" */
+    const struct claims *claims; /* outlives the link; may be NULL */
+    bool refresh_on_change;      /* list_changed makes it list again */
+    const char *secrets;         /* the directory of keys; may be NULL */
+    const char *hub;             /* our id: a server that names it leads back to us; may be NULL */
 
     hub_event_fn *event;
     /* What the server lists, one array's text, before the state becomes connected and again after
@@ -84,7 +87,8 @@ void link_give_up(struct link *l); /* error, disconnected -> failed */
 void link_set_enabled(struct link *l, bool on);
 /* Takes over a spec that needs no new connection (spec_same_link()); keeps its own reference. */
 void link_set_spec(struct link *l, struct spec *spec);
-/* Takes over connect_ms, call_ms and refresh_on_change, for what begins from now on. */
+/* Takes over connect_ms, call_ms, refresh_on_change and inherit_env, for what begins from now on.
+ */
 void link_tune(struct link *l, const struct link_options *o);
 bool link_settled(const struct link *l);
 

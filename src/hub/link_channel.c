@@ -53,13 +53,16 @@ int link_open_client(void *ctx, struct client **out, struct pb_loop *loop, const
 {
     const struct link_options *opts = ctx;
     AUTO_ARENA struct arena arena = { 0 };
+    struct spec marked = *spec;
     struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
 
     (void)caller;
     if (spec->transport == SPEC_STDIO) {
         o.command = spec->command;
         o.args = spec->args;
-        o.env = environment(&arena, spec->env, opts->marker);
+        marked.env = environment(&arena, spec->env, opts->marker);
+        o.env = inherit_environment(&arena, &marked, opts->inherit_env, opts->claims);
+        o.clean_env = true;
         o.cwd = spec->cwd;
     } else {
         o.url = spec->url;

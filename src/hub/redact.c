@@ -1,6 +1,7 @@
 #include "redact.h"
 #include "secrets.h"
 #include "spec_mask.h"
+#include <unistd.h>
 
 enum {
     PREFIX = REDACT_MIN, /* bytes by which a word is looked up */
@@ -221,6 +222,17 @@ static void add_pairs(struct redact *r, const struct spec *s, const char *const 
     }
 }
 
+/* What a program may inherit. Names such as PWD promise what paths do not hold. */
+static void add_environment(struct redact *r)
+{
+    for (char **p = environ; p && *p; p++) {
+        const char *at = strchr(*p, '=');
+
+        if (at && at[1] != '/' && mask_wants(span_make(*p, (size_t)(at - *p)), span_of(at + 1)))
+            add_value(r, span_of(at + 1), REDACT_GUESS_MIN);
+    }
+}
+
 static void on_secret(void *ctx, struct span secret)
 {
     add_value(ctx, secret, REDACT_GUESS_MIN);
@@ -232,6 +244,8 @@ void redact_add_spec(struct redact *r, const struct spec *s)
     const char *before = NULL;
 
     add_pairs(r, s, s->env, '=');
+    if (s->transport == SPEC_STDIO)
+        add_environment(r);
     add_pairs(r, s, s->headers, ':');
     for (const char *const *word = s->args; *word; before = *word++)
         mask_find_in_word(*word, before, on_secret, r);

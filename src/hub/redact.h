@@ -12,7 +12,8 @@ void redact_free(struct redact *r);
 AUTO_DEFINE(redact, redact_free)
 
 /* All secrets of a spec with its keys in it (keys_apply()): what its login names, and what looks
- * like one in variables, headers, arguments and the URL. Nothing of the spec is kept. */
+ * like one in variables (also those that a program may inherit), headers, arguments and the URL.
+ * Nothing of the spec is kept. */
 void redact_add_spec(struct redact *r, const struct spec *s);
 /* Puts "***" in their place; the text only ever gets shorter. `cut`: it was longer, so that a
  * secret may begin at its end. Past REDACT_WORDS_MAX nothing of the text is left. NULL has no

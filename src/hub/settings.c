@@ -1,4 +1,5 @@
 #include "settings.h"
+#include "inherit.h"
 #include <stdio.h>
 
 enum { DAY_S = 86400 };
@@ -16,6 +17,8 @@ const struct setting settings_table[] = {
       "what MCP clients see: catalog, external, builtin, breakpoint" },
     { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30", AT_ONCE,
       "how often connected servers are asked whether they are alive; 0: never" },
+    { "inherit_env", SETTING_INHERIT, AT(inherit_env), 0, 0, NULL, "\"all\"", AT_ONCE,
+      "what the processes of servers get of our environment: all, safe, or names of variables" },
     { "list_wait_s", SETTING_SECONDS, AT(list_wait_ms), 0, 600, NULL, "10", AT_ONCE,
       "how long a client that asks at once waits for servers that are still starting" },
     { "max_request_bytes", SETTING_COUNT, AT(max_request_bytes), 1024, REQUEST_BYTES_MAX, NULL, "10485760", AT_RESTART,
@@ -59,6 +62,7 @@ void settings_init(struct settings *s)
         .restart_max = 3,
         .max_request_bytes = REQUEST_BYTES_MAX,
         .tool_refresh = "on_change",
+        .inherit_env = "all",
     };
 }
 
@@ -140,6 +144,8 @@ int settings_set(struct settings *s, struct span name, struct json v, struct pb_
         return set_word(row, v, at, err);
     case SETTING_TEXT:
         return set_text(s, v, at, err);
+    case SETTING_INHERIT:
+        return inherit_read(at, v, &s->arena, err);
     }
     return 0;
 }
@@ -158,6 +164,7 @@ bool setting_same(const struct setting *row, const struct settings *a, const str
         return *(const uint64_t *)in_a == *(const uint64_t *)in_b;
     case SETTING_WORD:
     case SETTING_TEXT:
+    case SETTING_INHERIT:
         return same_text(*(const char *const *)in_a, *(const char *const *)in_b);
     }
     return true;

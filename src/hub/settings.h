@@ -17,6 +17,7 @@ struct settings {
     uint64_t max_request_bytes;
     bool reconnect_jitter, retry_initial;
     const char *tool_refresh; /* "on_change" or "on_connect" */
+    const char *inherit_env;  /* as inherit.h keeps it */
     const char *expose;       /* groups, as --expose takes them; NULL: the default */
     const char *server_name, *server_version; /* NULL: ours */
 };
@@ -28,7 +29,14 @@ void settings_done(struct settings *s);
 MUST_CHECK int settings_set(struct settings *s, struct span name, struct json v,
                             struct pb_error *err);
 
-enum setting_kind { SETTING_BOOL, SETTING_COUNT, SETTING_SECONDS, SETTING_WORD, SETTING_TEXT };
+enum setting_kind {
+    SETTING_BOOL,
+    SETTING_COUNT,
+    SETTING_SECONDS,
+    SETTING_WORD,
+    SETTING_TEXT,
+    SETTING_INHERIT, /* inherit.h; kept as a text */
+};
 struct setting {
     const char *name;
     enum setting_kind kind;

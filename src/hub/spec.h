@@ -33,9 +33,12 @@ struct spec {
     enum spec_transport transport;
     bool guess_sse; /* http by inference: fall back to HTTP+SSE when it turns out to be that */
 
-    const char *command;        /* stdio */
-    const char *const *args;    /* NULL-ended, never NULL */
-    const char *const *env;     /* "NAME=value", NULL-ended, never NULL */
+    const char *command;     /* stdio */
+    const char *const *args; /* NULL-ended, never NULL */
+    const char *const *env;  /* "NAME=value", NULL-ended, never NULL */
+    const char *inherit_env; /* what it gets of our environment, inherit.h; NULL: not said */
+    /* Variables of ours from which secrets among these values were filled in; never NULL. */
+    const char *const *filled_from;
     const char *cwd;            /* or NULL */
     const char *url;            /* http, sse */
     const char *const *headers; /* "Name: value", NULL-ended, never NULL */

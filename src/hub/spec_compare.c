@@ -24,6 +24,7 @@ static void add_program(struct buf *out, const struct spec *s)
     add_text(out, s->command);
     add_words(out, s->args);
     add_words(out, s->env);
+    add_text(out, s->inherit_env);
     add_text(out, s->cwd);
     add_text(out, s->url);
     add_words(out, s->headers);

@@ -1,3 +1,4 @@
+#include "inherit.h"
 #include "spec.h"
 #include "spec_mask.h"
 
@@ -147,6 +148,8 @@ static void put_reach(struct json_out *o, const struct spec *s, bool masked)
     }
     put_pairs(o, "headers", s->headers, ": ", masked);
     put_pairs(o, "env", s->env, "=", masked);
+    if (s->inherit_env)
+        inherit_write(o, "inherit_env", s->inherit_env);
     json_put_str_opt(o, "cwd", s->cwd);
 }
 
@@ -254,6 +257,8 @@ void spec_write_mcps(struct buf *out, const struct spec *s)
     }
     put_pairs(&o, "headers", s->headers, ": ", false);
     put_pairs(&o, "env", s->env, "=", false);
+    if (s->inherit_env)
+        inherit_write(&o, "inherit_env", s->inherit_env);
     json_put_str_opt(&o, "cwd", s->cwd);
     put_treatment(&o, s, SPEC_LAZY);
     if (s->oauth)

@@ -255,9 +255,11 @@ int wire_stdio_open(struct wire **out, struct pb_loop *l, const struct pb_client
         .err_line = on_err_line,
         .exited = on_exited,
     };
-    const struct child_spec spec = {
-        .command = opts->command, .args = opts->args, .env = opts->env, .cwd = opts->cwd
-    };
+    const struct child_spec spec = { .command = opts->command,
+                                     .args = opts->args,
+                                     .env = opts->env,
+                                     .cwd = opts->cwd,
+                                     .clean_env = opts->clean_env };
     struct stdio_wire *s = NEW(struct stdio_wire);
     int rc;
 

@@ -226,6 +226,60 @@ TEST(a_server_that_prints_its_key_tells_nobody)
     rig_end();
 }
 
+TEST(a_variable_with_the_key_of_one_server_is_not_seen_by_the_others)
+{
+    rig_begin();
+    setenv("WIKI_TOKEN", "canary-wiki", 1);
+    setenv("GIT_TOKEN", "canary-git", 1);
+    setenv("NOTIFY_SOCKET", "@nobody", 1);
+    setenv("PLAIN_WORD", "plain", 1);
+    write_filled("config.json", "{\"mcpServers\":{",
+                 "\"first\":{" EX "},\"wiki\":{" EX ",\"env\":{\"KEY\":\"${WIKI_TOKEN}\"}},"
+                 "\"git\":{" EX ",\"auth_type\":\"api_key\",\"env_vars\":[\"GIT_TOKEN\"]},"
+                 "\"few\":{" EX ",\"inherit_env\":\"safe\"}",
+                 "}}");
+    start(NULL);
+    unsetenv("NOTIFY_SOCKET");
+    BECOMES("first", "connected");
+    BECOMES("wiki", "connected");
+    BECOMES("git", "connected");
+    BECOMES("few", "connected");
+    CHECK_STR(variable("wiki", "KEY"), "canary-wiki");
+    CHECK_STR(variable("wiki", "GIT_TOKEN"), "");
+    CHECK_STR(variable("git", "GIT_TOKEN"), "canary-git");
+    CHECK_STR(variable("git", "WIKI_TOKEN"), "");
+    CHECK_STR(variable("first", "WIKI_TOKEN"), "");
+    CHECK_STR(variable("first", "GIT_TOKEN"), "");
+    CHECK_STR(variable("first", "PLAIN_WORD"), "plain");
+    CHECK_STR(variable("first", "PATCHBAY_HOME"), "");
+    CHECK_STR(variable("first", "NOTIFY_SOCKET"), "");
+    CHECK(*variable("first", "PATCHBAY_MARK"));
+    CHECK_STR(variable("few", "PLAIN_WORD"), "");
+    CHECK(*variable("few", "PATH") && *variable("few", "HOME"));
+
+    /* A setting for all that say nothing themselves, from their next start on. */
+    CHECK_INT(http("PATCH", "/api/settings", "{\"inherit_env\":[\"PATH\"]}"), 200);
+    CHECK_STR(member_of("settings", "inherit_env", "value"), "PATH");
+    CHECK_STR(member("takes_effect"), "at once");
+    CHECK_INT(RUN("disconnect", "first"), 0);
+    CHECK_INT(RUN("connect", "first"), 0);
+    WAIT_FOR(!*variable("first", "PLAIN_WORD") && *variable("first", "PATH"));
+    CHECK_STR(variable("first", "HOME"), "");
+
+    CHECK_INT(http("GET", "/api/servers/few", ""), 200);
+    CHECK_STR(member("spec.inherit_env"), "safe");
+    CHECK_INT(RUN("get", "few"), 0);
+    CHECK_HAS(out, "inherits   safe\n");
+    CHECK_INT(RUN("add", "--inherit-env", "HOME,PATH", "more", "--", "true"), 0);
+    CHECK_HAS(file_text("config.json"), "\"inherit_env\":[\"HOME\",\"PATH\"]");
+    CHECK_INT(RUN("add", "--inherit-env", "a b", "bad", "--", "true"), 1);
+    CHECK_HAS(err, "--inherit-env: expected \"all\"");
+    CHECK_INT(RUN("disable", "few"), 0); /* an edit keeps it */
+    CHECK_HAS(file_text("config.json"), "\"inherit_env\":\"safe\"");
+    CHECK_INT(RUN("doctor", "first"), 0);
+    rig_end();
+}
+
 TEST(keys_must_be_well_formed)
 {
     static const struct {
