@@ -237,6 +237,8 @@ enum {
 
     /* REST */
     SERVE_WRONG_TOKENS_MAX = 100,    /* a second, of one listener; more are told to wait */
+    TOKENS_MAX = 1000,               /* beside the daemon's own */
+    TOKENS_BYTES_MAX = 1048576,      /* the file that they are kept in */
     REST_REQUESTS_MAX = 1024,        /* under way at a time; streams are counted apart */
     REST_PARAMS_MAX = 12,            /* of one route */
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */

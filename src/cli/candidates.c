@@ -1,5 +1,5 @@
 #include "candidates.h"
-#include "hub_flags.h"
+#include "token.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -231,6 +231,18 @@ static void choice(const struct completing *c, struct span words)
     }
 }
 
+static void tokens(struct completing *c)
+{
+    AUTO_FREE char *path = token_list_path(&c->cli);
+    AUTO(tokens) struct tokens *t = NULL;
+    struct pb_error err;
+
+    if (!c->cli.n_args || strcmp(c->cli.args[0], "rm") != 0 || token_list_read(path, &t, &err) < 0)
+        return;
+    for (size_t i = 0; i < t->n; i++)
+        print_one(c, t->v[i].name, token_may_name(t->v[i].may));
+}
+
 /* What the capitals in usages and options stand for. */
 /* clang-format off */
 static const struct kind {
@@ -248,8 +260,11 @@ static const struct kind {
     { "SERVER.PROMPT", prompts,   NULL },
     { "SERVER.TOOL",   tools,     NULL },
     { "SERVER/TOOL",   tools,     NULL },
+    { "TOKEN",         tokens,    NULL },
     { "URI",           uris,      NULL },
     { "VERB",          verbs,     NULL },
+    { "WHAT",          NULL,      "mcp|read|all" },
+    { "add|list|rm",   NULL,      "add|list|rm" },
     { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
     { "k=text",        arguments, NULL },
 };

@@ -12,9 +12,9 @@ struct daemon {
     struct hosts *hosts;
     struct serve *serve;
     struct attach *attach;
-    struct watch *watch;
+    struct watch *watch, *token_watch;
     struct control_facts facts;
-    char *home, *cache, *secrets, *socket, *url;
+    char *home, *cache, *secrets, *socket, *url, *token_list;
     const char **files;
     bool stopping;
 
@@ -23,6 +23,7 @@ struct daemon {
     struct config *fresh;
     struct pb_error read_err;
     struct list waiting; /* for it to be over: struct reload_wait */
+    bool reading_tokens, tokens_again;
 };
 
 struct reload_wait {
@@ -33,6 +34,7 @@ struct reload_wait {
 };
 
 static void begin_stop(struct daemon *d);
+static void reload_tokens(void *ctx);
 
 /* ---- reload -------------------------------------------------------------------------------- */
 
@@ -164,6 +166,76 @@ static void watch_config(struct daemon *d)
         fprintf(stderr, "patchbay: changes of the config will not be noticed: %s\n", err.msg);
 }
 
+/* ---- tokens -------------------------------------------------------------------------------- */
+
+/* Read on a worker, taken over on the loop. */
+struct token_read {
+    struct daemon *d;
+    struct tokens *tokens;
+    struct pb_error err;
+};
+
+static void read_tokens(void *ctx)
+{
+    struct token_read *t = ctx;
+
+    if (token_list_read(t->d->token_list, &t->tokens, &t->err) < 0)
+        t->tokens = NULL;
+}
+
+/* What cannot be read opens nothing. */
+static void on_tokens_read(void *ctx)
+{
+    struct token_read *t = ctx;
+    struct daemon *d = t->d;
+
+    d->reading_tokens = false;
+    if (!t->tokens)
+        fprintf(stderr, "patchbay: only the daemon's own token is taken: %s\n", t->err.msg);
+    if (d->serve)
+        serve_set_tokens(d->serve, TAKE(t->tokens));
+    tokens_free(t->tokens);
+    free(t);
+    if (d->tokens_again)
+        reload_tokens(d);
+}
+
+static void reload_tokens(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct token_read *t;
+    struct pb_error err;
+
+    d->tokens_again = d->reading_tokens;
+    if (d->reading_tokens || d->stopping)
+        return;
+    t = NEW(struct token_read);
+    t->d = d;
+    if (loop_work(d->loop, read_tokens, on_tokens_read, t, &err) < 0) {
+        fprintf(stderr, "patchbay: the tokens cannot be read now: %s\n", err.msg);
+        free(t);
+        return;
+    }
+    d->reading_tokens = true;
+}
+
+/* Before the first request: a client that is started with us finds its token known. */
+static void start_tokens(struct daemon *d)
+{
+    struct tokens *t = NULL;
+    struct pb_error err;
+
+    if (!d->serve || !d->opts->serve.token)
+        return;
+    d->token_list = token_list_path(d->opts->cli);
+    if (token_list_read(d->token_list, &t, &err) < 0)
+        fprintf(stderr, "patchbay: only the daemon's own token is taken: %s\n", err.msg);
+    serve_set_tokens(d->serve, t);
+    if (watch_files(&d->token_watch, d->loop, (const char *const[]){ d->token_list, NULL },
+                    reload_tokens, d, &err) < 0)
+        fprintf(stderr, "patchbay: new tokens will not be noticed: %s\n", err.msg);
+}
+
 /* ---- stopping ------------------------------------------------------------------------------ */
 
 static void on_hub_closed(void *ctx)
@@ -211,6 +283,7 @@ static void begin_stop(struct daemon *d)
     fail(&err, PB_E_CLOSED, "patchbay is stopping");
     reload_over(d, true, &err);
     watch_free(TAKE(d->watch));
+    watch_free(TAKE(d->token_watch));
     if (d->attach)
         attach_close(TAKE(d->attach), on_attach_closed, d);
     else
@@ -341,6 +414,7 @@ static int start(struct daemon *d, struct pb_error *err)
         rc = warden_reap_on(d->loop, err);
     if (rc < 0)
         return rc;
+    start_tokens(d);
     start_servers(d);
     watch_config(d);
     set_facts(d);
@@ -395,6 +469,7 @@ static void done(struct daemon *d)
     free(d->secrets);
     free(d->socket);
     free(d->url);
+    free(d->token_list);
 }
 
 int daemon_run(const struct daemon_options *opts)

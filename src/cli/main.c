@@ -31,6 +31,7 @@ const struct verb *const cli_verbs[] = {
     &verb_resources,
     &verb_serve,
     &verb_status,
+    &verb_token,
     &verb_tools,
     &verb_version,
     NULL,

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 enum { TOKEN_BYTES_MAX = 1024 };
@@ -57,10 +58,9 @@ static int check_file(int fd, const char *path, struct pb_error *err)
 }
 
 /* Nothing when there is no file, or nothing in it. */
-static int read_file(const char *path, struct buf *out, struct pb_error *err)
+static int read_file(const char *path, size_t max, struct buf *out, struct pb_error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
-    char text[TOKEN_BYTES_MAX + 1];
     ssize_t n;
     int rc;
 
@@ -69,13 +69,22 @@ static int read_file(const char *path, struct buf *out, struct pb_error *err)
     rc = check_file(fd, path, err);
     if (rc < 0)
         return rc;
-    n = read(fd, text, sizeof text);
-    if (n < 0)
-        return fail_sys(err, errno, "read '%s'", path);
-    if (n > TOKEN_BYTES_MAX)
-        return fail(err, PB_E_LIMIT, "'%s' is longer than %d bytes", path, TOKEN_BYTES_MAX);
-    buf_add_span(out, span_trim(span_make(text, (size_t)n)));
-    return 0;
+    while ((n = read(fd, buf_reserve(out, max + 1 - out->n), max + 1 - out->n)) > 0) {
+        out->n += (size_t)n;
+        if (out->n > max)
+            return fail(err, PB_E_LIMIT, "'%s' is longer than %zu bytes", path, max);
+    }
+    return n < 0 ? fail_sys(err, errno, "read '%s'", path) : 0;
+}
+
+static int read_token(const char *path, struct buf *out, struct pb_error *err)
+{
+    AUTO_BUF struct buf text = { 0 };
+    int rc = read_file(path, TOKEN_BYTES_MAX, &text, err);
+
+    if (rc == 0)
+        buf_add_span(out, span_trim(buf_span(&text)));
+    return rc;
 }
 
 static int make_directories(const char *dir, struct pb_error *err)
@@ -111,7 +120,7 @@ static int write_file(const char *path, struct span token, struct pb_error *err)
         return fail_sys(err, errno, "make a file beside '%s'", path);
     if (write(fd, token.p, token.n) != (ssize_t)token.n || fsync(fd) < 0 ||
         rename(temp.p, path) < 0) {
-        rc = fail_sys(err, errno, "keep the token in '%s'", path);
+        rc = fail_sys(err, errno, "write '%s'", path);
         unlink(temp.p);
     }
     return rc;
@@ -139,7 +148,7 @@ int token_find(const struct cli *cli, struct buf *out, struct buf *from, struct 
         return 0;
     }
     buf_printf(from, "%s/token", home);
-    rc = read_file(buf_cstr(from), out, err);
+    rc = read_token(buf_cstr(from), out, err);
     if (rc < 0 || out->n)
         return rc;
     id_new(fresh);
@@ -151,10 +160,54 @@ int token_find(const struct cli *cli, struct buf *out, struct buf *from, struct 
 int token_of(const char *from, struct buf *out, struct pb_error *err)
 {
     if (from[0] == '/')
-        return read_file(from, out, err);
+        return read_token(from, out, err);
     if (strcmp(from, VARIABLE) == 0 && from_environment)
         buf_str(out, from_environment);
     return 0;
+}
+
+/* ---- tokens beside it ------------------------------------------------------------------------ */
+
+char *token_list_path(const struct cli *cli)
+{
+    struct config_request r = cli_config_request(cli);
+    AUTO_FREE char *home = config_home(&r);
+    AUTO_BUF struct buf path = { 0 };
+
+    buf_printf(&path, "%s/tokens", home);
+    return buf_take(&path);
+}
+
+int token_list_read(const char *path, struct tokens **out, struct pb_error *err)
+{
+    AUTO_BUF struct buf text = { 0 };
+    int rc = read_file(path, TOKENS_BYTES_MAX, &text, err);
+
+    if (rc < 0)
+        return rc;
+    return tokens_parse(out, buf_span(&text), err) < 0 ? fail_in(err, "%s", path) : 0;
+}
+
+int token_list_change(const char *path, token_change_fn *fn, void *ctx, struct pb_error *err)
+{
+    AUTO(tokens) struct tokens *t = NULL;
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_FREE char *dir = mem_dupn(path, (size_t)(strrchr(path, '/') - path));
+    AUTO_CLOSE int lock = -1;
+    int rc = make_directories(dir, err);
+
+    if (rc < 0)
+        return rc;
+    lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0 || flock(lock, LOCK_EX) < 0)
+        return fail_sys(err, errno, "keep others from changing '%s' meanwhile", path);
+    rc = token_list_read(path, &t, err);
+    if (rc == 0)
+        rc = fn(ctx, t, err);
+    if (rc < 0)
+        return rc;
+    tokens_write(&text, t);
+    return write_file(path, buf_span(&text), err);
 }
 
 void token_link(struct buf *out, const char *url, const char *token)

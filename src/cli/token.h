@@ -15,6 +15,15 @@ MUST_CHECK int token_of(const char *from, struct buf *out, struct pb_error *err)
  * which a browser keeps to itself. */
 void token_link(struct buf *out, const char *url, const char *token);
 
+/* Further tokens: "tokens" in the home directory, readable by the user only. A file that is not
+ * there has none. */
+char *token_list_path(const struct cli *cli);
+MUST_CHECK int token_list_read(const char *path, struct tokens **out, struct pb_error *err);
+/* fn changes them; less than 0: and nothing is kept. One at a time, whoever else wants to. */
+typedef int token_change_fn(void *ctx, struct tokens *t, struct pb_error *err);
+MUST_CHECK int token_list_change(const char *path, token_change_fn *fn, void *ctx,
+                                 struct pb_error *err);
+
 /* --token, PATCHBAY_TOKEN, the file "token" of the home directory, or a new one that is kept there.
  * *from: which it was. */
 MUST_CHECK int token_find(const struct cli *cli, struct buf *out, struct buf *from,

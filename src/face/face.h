@@ -7,3 +7,4 @@
 #include "near.h"
 #include "rest.h"
 #include "serve.h"
+#include "tokens.h"

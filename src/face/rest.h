@@ -6,6 +6,7 @@
  * "message" for people and, where something can be done, what is "next". */
 #pragma once
 #include "control.h"
+#include "tokens.h"
 
 struct rest;
 
@@ -17,6 +18,8 @@ struct rest_options {
 struct rest *rest_new(const struct rest_options *o);
 /* Is it for us to answer at this path? */
 bool rest_owns(struct span path);
+/* What a token must be allowed for this. */
+enum token_may rest_needs(struct span method, struct span path);
 /* Is what is there for everybody who passes Host and Origin? */
 bool rest_is_public(struct span path);
 /* Is there a route that takes a body from this request? */
@@ -48,6 +51,7 @@ enum rest_flags {
     REST_OPEN_BODY = 2, /* the body may have members that are not named here */
     REST_STREAM = 4,    /* never ends by itself */
     REST_PUBLIC = 8,    /* the same for everybody, nothing of this machine: wants no token */
+    REST_READ = 16,     /* changes nothing: a token that may read will do */
 };
 
 /* Which failures an answer may be, beside those of the guard and of the body's form. */

@@ -169,27 +169,28 @@ static const struct rest_param event_params[] = {
 #define RESULT_EXAMPLE "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"…\"}]}}"
 
 #define HUB REST_NEEDS_HUB
+#define READ REST_READ
 #define OPEN (REST_NEEDS_HUB | REST_OPEN_BODY)
 
 const struct rest_route rest_routes[] = {
     { "DELETE", "/api/alerts", rest_alerts_dismiss, NULL, 0, 0, 200, OK_EXAMPLE, NULL,
       "Dismiss all alerts" },
-    { "GET", "/api/alerts", rest_alerts, NULL, 0, 0, 200,
+    { "GET", "/api/alerts", rest_alerts, NULL, READ, 0, 200,
       "{\"alerts\":[{\"id\":\"…\",\"server\":\"git\",\"kind\":\"connectionFailed\",\"message\":\"Connection refused\",\"text\":\"git: Connection refused\",\"timestamp\":1700000000.5}]}", NULL,
       "What a person should look at" },
     { "DELETE", "/api/alerts/{id}", rest_alert_dismiss, by_alert, 0, REST_404, 200, OK_EXAMPLE, NULL,
       "Dismiss one alert" },
-    { "GET", "/api/calls", rest_calls, calls_params, HUB, 0, 200,
+    { "GET", "/api/calls", rest_calls, calls_params, READ | HUB, 0, 200,
       "{\"calls\":[{\"id\":\"…\",\"server\":\"git\",\"method\":\"tools/call\",\"subject\":\"log\",\"client\":\"Claude Code 2.1\",\"started_at\":1700000000.5,\"progress\":3,\"total\":10,\"message\":\"reading\"}],"
       "\"recent\":[{\"id\":\"…\",\"server\":\"git\",\"method\":\"tools/call\",\"subject\":\"diff\",\"client\":\"console\",\"started_at\":1700000000.5,\"duration\":0.25,\"outcome\":\"cancelled\",\"reason\":\"userRequested\"}]}", NULL,
       "Calls under way, and the last ones that ended, newest first. The outcome is ok, error or cancelled; a script that sends X-Patchbay-Client is shown by that name" },
     { "POST", "/api/calls/{id}/cancel", rest_calls_cancel, by_call, HUB, REST_404, 200, OK_EXAMPLE, NULL,
       "Cancel a call" },
-    { "GET", "/api/events", rest_events, event_params, REST_STREAM, 0, 200, NULL, "text/event-stream",
+    { "GET", "/api/events", rest_events, event_params, READ | REST_STREAM, 0, 200, NULL, "text/event-stream",
       "Everything that happens, as it happens. Last-Event-ID goes on where a stream broke; the event \"reset\" says that this is not possible any more, and that all is to be read anew" },
-    { "GET", "/api/logs", rest_logs, log_params, HUB, 0, 200, LOGS_EXAMPLE, NULL,
+    { "GET", "/api/logs", rest_logs, log_params, READ | HUB, 0, 200, LOGS_EXAMPLE, NULL,
       "What was logged about all servers" },
-    { "GET", "/api/mcp-clients", rest_clients, NULL, HUB, 0, 200,
+    { "GET", "/api/mcp-clients", rest_clients, NULL, READ | HUB, 0, 200,
       "{\"clients\":{\"git\":{\"status\":\"connected\",\"transport\":\"stdio\",\"tools\":[\"git/log\"],\"connected_at\":1700000000.0},\"db\":{\"status\":\"error\",\"transport\":\"sse\",\"tools\":[],\"error\":\"Connection refused\"}}}", NULL,
       "All servers and how they are" },
     { "POST", "/api/mcp-clients/connect", rest_clients_connect, connect_params, OPEN, REST_409 | REST_502, 200,
@@ -200,24 +201,24 @@ const struct rest_route rest_routes[] = {
     { "POST", "/api/mcp-clients/{name}/reconnect", rest_clients_reconnect, by_name, HUB, REST_404 | REST_502, 200,
       "{\"status\":\"ok\",\"name\":\"git\",\"tools\":[\"git/log\"]}", NULL,
       "Connect a server again, and wait for the outcome" },
-    { "GET", "/api/mcp-prompts", rest_mcp_prompts, by_server, HUB, 0, 200,
+    { "GET", "/api/mcp-prompts", rest_mcp_prompts, by_server, READ | HUB, 0, 200,
       "{\"prompts\":[{\"name\":\"git/review\",\"server\":\"git\",\"original_name\":\"review\",\"description\":\"…\",\"arguments\":[]}]}", NULL,
       "Prompts of all connected servers" },
     { "POST", "/api/mcp-prompts/get", rest_mcp_prompts_get, prompt_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200,
       "{\"result\":{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"…\"}}]}}", NULL,
       "Get a prompt" },
-    { "GET", "/api/mcp-resources", rest_mcp_resources, by_server, HUB, 0, 200,
+    { "GET", "/api/mcp-resources", rest_mcp_resources, by_server, READ | HUB, 0, 200,
       "{\"resources\":[{\"uri\":\"file:///notes\",\"server\":\"files\",\"name\":\"Notes\",\"description\":\"…\",\"mime_type\":\"text/plain\"}]}", NULL,
       "Resources of all connected servers" },
     { "POST", "/api/mcp-resources/read", rest_mcp_resources_read, read_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200,
       "{\"content\":\"…\",\"mime_type\":\"text/plain\"}", NULL,
       "Read a resource" },
-    { "GET", "/api/mcp-tools", rest_mcp_tools, by_server, HUB, 0, 200,
+    { "GET", "/api/mcp-tools", rest_mcp_tools, by_server, READ | HUB, 0, 200,
       "{\"tools\":[{\"name\":\"git/log\",\"server\":\"git\",\"original_name\":\"log\",\"description\":\"…\",\"input_schema\":{\"type\":\"object\"}}]}", NULL,
       "Tools of all connected servers" },
     { "POST", "/api/mcp-tools/call", rest_mcp_tools_call, call_params, HUB, REST_404 | REST_409 | REST_502 | REST_503 | REST_504, 200, RESULT_EXAMPLE, NULL,
       "Call a tool, and wait for its result" },
-    { "GET", "/api/modes", rest_modes, NULL, HUB, 0, 200, "{\"modes\":[" MODE_EXAMPLE "]}", NULL,
+    { "GET", "/api/modes", rest_modes, NULL, READ | HUB, 0, 200, "{\"modes\":[" MODE_EXAMPLE "]}", NULL,
       "Modes: named choices of tools" },
     { "POST", "/api/modes/match", rest_modes_match, match_params, HUB, 0, 200,
       "{\"tools\":1,\"total\":12,\"names\":[\"git/log\"]}", NULL,
@@ -226,17 +227,17 @@ const struct rest_route rest_routes[] = {
       "Remove a mode from config.json" },
     { "PUT", "/api/modes/{id}", rest_mode_save, mode_params, HUB, REST_409, 200, MODE_EXAMPLE, NULL,
       "Save a mode in config.json" },
-    { "GET", "/api/prompts", rest_prompts, page_params, HUB, REST_404, 200,
+    { "GET", "/api/prompts", rest_prompts, page_params, READ | HUB, REST_404, 200,
       "{\"prompts\":[{\"name\":\"git/review\",\"wire\":\"git__review\",\"server\":\"git\",\"definition\":{\"name\":\"review\"}}]," ENTRIES_EXAMPLE, NULL,
       "Prompts as their servers define them, page by page" },
     { "POST", "/api/reconnect-failed", rest_reconnect_failed, NULL, HUB, 0, 200, "{\"servers\":[" SERVER_EXAMPLE "]}", NULL,
       "Connect every server again that has failed" },
     { "POST", "/api/reload", rest_reload, NULL, HUB, REST_409, 200, OK_EXAMPLE, NULL,
       "Read the config files again, and take them over" },
-    { "GET", "/api/resources", rest_resources, page_params, HUB, REST_404, 200,
+    { "GET", "/api/resources", rest_resources, page_params, READ | HUB, REST_404, 200,
       "{\"resources\":[{\"uri\":\"file:///notes\",\"server\":\"files\",\"definition\":{\"uri\":\"file:///notes\",\"name\":\"Notes\"}}],\"resourceTemplates\":[],\"total_templates\":0," ENTRIES_EXAMPLE, NULL,
       "Resources and templates as their servers define them, page by page" },
-    { "GET", "/api/servers", rest_servers, NULL, HUB, 0, 200, "{\"servers\":[" SERVER_EXAMPLE "]}", NULL,
+    { "GET", "/api/servers", rest_servers, NULL, READ | HUB, 0, 200, "{\"servers\":[" SERVER_EXAMPLE "]}", NULL,
       "All servers, with more about each" },
     { "POST", "/api/servers", rest_servers_add, add_params, HUB, REST_409, 201, SERVER_EXAMPLE, NULL,
       "Add a server to config.json" },
@@ -248,7 +249,7 @@ const struct rest_route rest_routes[] = {
       "Start a server, see what it offers, and stop it again; nothing is kept" },
     { "DELETE", "/api/servers/{name}", rest_server_remove, by_name, HUB, REST_404 | REST_409, 200, NAMED_EXAMPLE, NULL,
       "Remove a server: from config.json, or from the hub if it came by connect" },
-    { "GET", "/api/servers/{name}", rest_server, by_name, HUB, REST_404, 200, SERVER_EXAMPLE, NULL,
+    { "GET", "/api/servers/{name}", rest_server, by_name, READ | HUB, REST_404, 200, SERVER_EXAMPLE, NULL,
       "One server, with its configuration; secrets are \"***\"" },
     { "PUT", "/api/servers/{name}", rest_server_configure, configure_params, OPEN, REST_404 | REST_409, 200, SERVER_EXAMPLE, NULL,
       "Replace a server's entry in config.json" },
@@ -262,7 +263,7 @@ const struct rest_route rest_routes[] = {
       "Disconnect a server" },
     { "POST", "/api/servers/{name}/enable", rest_server_enable, by_name, HUB, REST_404 | REST_409, 200, SERVER_EXAMPLE, NULL,
       "Switch a server on again" },
-    { "GET", "/api/servers/{name}/logs", rest_server_logs, server_log_params, HUB, REST_404, 200, LOGS_EXAMPLE, NULL,
+    { "GET", "/api/servers/{name}/logs", rest_server_logs, server_log_params, READ | HUB, REST_404, 200, LOGS_EXAMPLE, NULL,
       "What was logged about a server" },
     { "POST", "/api/servers/{name}/reconnect", rest_server_reconnect, by_name, HUB, REST_404 | REST_502 | REST_503, 200, SERVER_EXAMPLE, NULL,
       "Connect a server again unless it is connected, and wait for the outcome" },
@@ -270,19 +271,19 @@ const struct rest_route rest_routes[] = {
       "Stop a server and start it again, and wait for the outcome" },
     { "PUT", "/api/servers/{name}/tools/{tool}", rest_server_tool, tool_params, HUB, REST_404 | REST_409, 200, SERVER_EXAMPLE, NULL,
       "Switch one tool on or off, in config.json" },
-    { "GET", "/api/settings", rest_settings, NULL, HUB, REST_409, 200, SETTINGS_EXAMPLE, NULL,
+    { "GET", "/api/settings", rest_settings, NULL, READ | HUB, REST_409, 200, SETTINGS_EXAMPLE, NULL,
       "Settings, as the config files have them" },
     { "PATCH", "/api/settings", rest_settings_change, NULL, OPEN, REST_409, 200, SETTINGS_EXAMPLE, NULL,
       "Change settings in config.json: the body has a member for each, null for the default" },
-    { "GET", "/api/status", rest_status, NULL, HUB, 0, 200,
+    { "GET", "/api/status", rest_status, NULL, READ | HUB, 0, 200,
       "{\"version\":\"1.0.0\",\"pid\":4711,\"servers\":{\"total\":1,\"connected\":1},\"tools\":2,\"in_flight\":0,\"memory_bytes\":4194304,\"loop\":{\"over_20ms\":0,\"over_100ms\":0,\"longest_ms\":0},\"calls\":[]}", NULL,
       "The daemon itself" },
-    { "GET", "/api/tools", rest_tools, page_params, HUB, REST_404, 200,
+    { "GET", "/api/tools", rest_tools, page_params, READ | HUB, REST_404, 200,
       "{\"tools\":[{\"name\":\"git/log\",\"wire\":\"git__log\",\"server\":\"git\",\"definition\":{\"name\":\"log\",\"inputSchema\":{\"type\":\"object\"}}}]," ENTRIES_EXAMPLE, NULL,
       "Tools as their servers define them, page by page" },
     { "GET", "/docs", rest_docs, NULL, REST_PUBLIC, 0, 200, NULL, "text/html",
       "This list, for people" },
-    { "GET", "/metrics", rest_metrics, NULL, 0, 0, 200, NULL, "text/plain",
+    { "GET", "/metrics", rest_metrics, NULL, READ, 0, 200, NULL, "text/plain",
       "Numbers for Prometheus" },
     { "GET", "/openapi.json", rest_openapi, NULL, REST_PUBLIC, 0, 200, "{\"openapi\":\"3.1.0\"}", NULL,
       "This list, for programs" },
@@ -332,6 +333,16 @@ const struct rest_route *rest_find(struct span method, struct span path, struct 
     if (allow->n)
         buf_printf(allow, "%s, OPTIONS", reads ? ", HEAD" : "");
     return NULL;
+}
+
+enum token_may rest_needs(struct span method, struct span path)
+{
+    AUTO_BUF struct buf allow = { 0 };
+    bool reads = span_is(method, "GET") || span_is(method, "HEAD");
+    const struct rest_route *t = rest_find(reads ? SPAN("GET") : method, path, &allow);
+
+    /* What is not there can be told to whoever may read. */
+    return (t ? (t->flags & REST_READ) != 0 : reads) ? TOKEN_READ : TOKEN_REST;
 }
 
 bool rest_is_public(struct span path)

@@ -21,7 +21,9 @@ struct serve {
     struct guard *guard;
     struct host_streams streams; /* of all mounts: what is kept for clients is bounded in sum */
     struct rest *rest;
-    struct map mounts; /* by host: however it is spelt, a place is made once */
+    struct map mounts; /* by host and principal: however it is spelt, a place is made once */
+    struct tokens *tokens;
+    struct map principals; /* of tokens, kept because sessions borrow them */
     int64_t started_at;
     uint64_t guesses_since; /* wrong tokens are counted from then on */
     unsigned guesses;
@@ -92,26 +94,27 @@ static bool find_place(struct span path, struct place *out, struct arena *a)
     return true;
 }
 
-static struct mount *find_mount(struct serve *s, const struct place *p, struct pb_error *err)
+static struct mount *find_mount(struct serve *s, const struct place *p, const char *principal,
+                                struct pb_error *err)
 {
-    AUTO_BUF struct buf messages = { 0 };
-    struct span key;
+    AUTO_BUF struct buf messages = { 0 }, key = { 0 };
     struct host *host;
     struct mount *m;
 
     /* Asked each time: a server or mode may be gone by now. */
     if (hosts_get(s->hosts, &p->scope, &host, err) < 0)
         return NULL;
-    key = span_make((const char *)&host, sizeof host); /* hosts outlive this listener */
-    m = map_get(&s->mounts, key);
+    buf_add(&key, &host, sizeof host); /* hosts outlive this listener */
+    buf_str(&key, principal);
+    m = map_get(&s->mounts, buf_span(&key));
     if (m)
         return m;
     buf_add_span(&messages, p->path);
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
-    m->endpoint = endpoint_new(host_server(host), &s->streams, guard_principal(s->guard), false);
+    m->endpoint = endpoint_new(host_server(host), &s->streams, principal, false);
     m->sse = sse_host_new(host_server(host), &s->streams, buf_cstr(&messages));
-    map_put(&s->mounts, key, m);
+    map_put(&s->mounts, buf_span(&key), m);
     return m;
 }
 
@@ -135,10 +138,72 @@ static bool guesses_too_much(struct serve *s)
     return ++s->guesses > SERVE_WRONG_TOKENS_MAX;
 }
 
+/* ---- tokens beside our own ---- */
+
+void serve_set_tokens(struct serve *s, struct tokens *take_tokens)
+{
+    tokens_free(s->tokens);
+    s->tokens = take_tokens;
+}
+
+/* One that lives as long as the listener. */
+static const char *keep_principal(struct serve *s, const char *principal)
+{
+    char *kept = map_get(&s->principals, span_of(principal));
+
+    if (!kept) {
+        kept = mem_dup(principal);
+        map_put(&s->principals, span_of(principal), kept);
+    }
+    return kept;
+}
+
+static const struct token *find_token(const struct serve *s, const struct http_request *r)
+{
+    static const char scheme[] = "Bearer ";
+    size_t n = sizeof scheme - 1, tokens;
+    struct span given = http_header(r, "Authorization", &tokens);
+
+    if (!s->tokens || tokens != 1 || given.n <= n || !span_is_nocase(span_make(given.p, n), scheme))
+        return NULL;
+    return tokens_find(s->tokens, span_trim(span_from(given, n)));
+}
+
+static enum token_may needed(const struct http_request *r)
+{
+    struct span path = http_path(r);
+
+    return rest_owns(path) ? rest_needs(http_method(r), path) : TOKEN_MCP;
+}
+
+/* Host and Origin are right, and the token is not our own: is it another that may do this? */
+static struct guard_verdict judge_token(struct serve *s, const struct http_request *r,
+                                        struct guard_verdict wrong)
+{
+    static const char *const refusals[] = {
+        [TOKEN_MCP] = "Forbidden: this token may not use MCP; 'patchbay token add NAME --may mcp' "
+                      "makes one that may",
+        [TOKEN_READ] = "Forbidden: this token may not read REST; 'patchbay token add NAME --may "
+                       "read' makes one that may",
+        [TOKEN_REST] = "Forbidden: this token may not change anything; 'patchbay token add NAME "
+                       "--may all' makes one that may",
+    };
+    const struct token *t = find_token(s, r);
+    enum token_may need = needed(r);
+
+    if (!t)
+        return wrong;
+    if (!(t->may & need) && !is_public(http_path(r)))
+        return (struct guard_verdict){ .status = 403, .why = refusals[need], .principal = "" };
+    return (struct guard_verdict){ .principal = keep_principal(s, t->principal) };
+}
+
 static struct guard_verdict judge(struct serve *s, const struct http_request *r)
 {
     struct guard_verdict v = guard_check(s->guard, r);
 
+    if (v.wrong_token)
+        v = judge_token(s, r, v);
     if (v.status == 401 && is_public(http_path(r)))
         return (struct guard_verdict){ .principal = "" };
     if (v.wrong_token && guesses_too_much(s)) {
@@ -205,7 +270,7 @@ static void handle(void *ctx, struct http_request *r)
         reply_health(r);
     else if (!find_place(http_path(r), &place, &a))
         refuse(r, 404, "Not Found: MCP is at /mcp, /mcp/<server> and /mcp/mode/<mode>");
-    else if (!(m = find_mount(s, &place, &err)))
+    else if (!(m = find_mount(s, &place, v.principal, &err)))
         refuse(r, 404, err.msg);
     else if (place.what == PLACE_SSE)
         sse_host_open(m->sse, r, v.principal);
@@ -285,7 +350,13 @@ static void free_serve(void *p)
 {
     struct serve *s = p;
 
+    struct map_slot *slot;
+
     guard_free(s->guard);
+    tokens_free(s->tokens);
+    MAP_FOREACH(slot, &s->principals)
+        free(slot->value);
+    map_done(&s->principals);
     map_done(&s->mounts);
     free(s);
 }

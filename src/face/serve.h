@@ -3,6 +3,7 @@
  * what rest.h answers. */
 #pragma once
 #include "host.h"
+#include "tokens.h"
 
 struct serve;
 
@@ -15,5 +16,8 @@ struct serve_options {
 MUST_CHECK int serve_start(struct serve **out, struct hosts *hosts, const struct serve_options *o,
                            struct pb_error *err);
 int serve_port(const struct serve *s);
+/* Tokens beside the one of the options, instead of those that were; takes them. What is open
+ * already stays open. Without a token of its own it wants none. */
+void serve_set_tokens(struct serve *s, struct tokens *take_tokens);
 /* Answers what it is answering, up to MCP_FLUSH_MS; then closes, frees, runs fn (may be NULL). */
 void serve_close(struct serve *s, loop_fn *fn, void *ctx);
