@@ -93,7 +93,9 @@ static void wait_for(struct waiting *w, struct pb_client *client, uint64_t id)
                 continue;
             break;
         }
-        if (p[0].revents && atomic_load_explicit(&w->over, memory_order_acquire))
+        /* Reading, not only seeing that it could be read: then the write has ended, too. */
+        if (p[0].revents && eventfd_read(w->done, &ignored) == 0 &&
+            atomic_load_explicit(&w->over, memory_order_acquire))
             break;
         if (eventfd_read(w->interrupted, &ignored) == 0)
             pb_client_cancel(client, id);
