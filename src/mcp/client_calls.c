@@ -198,6 +198,8 @@ void client_calls_resume(struct client *c)
             if (call->state != CALL_WAITING)
                 continue;
             found = true;
+            list_remove(&call->at); /* behind those that still wait */
+            list_append(&c->calls, &call->at);
             client_call_resend(call); /* may end calls: look from the start */
             break;
         }

@@ -103,8 +103,8 @@ struct client {
 
     uint64_t heard_at; /* see client_heard_at() */
     uint64_t next_id;
-    struct list calls;    /* in the order in which they were made */
-    struct table by_id;   /* the same */
+    struct list calls;    /* in the order in which they were sent, more or less */
+    struct table by_id;   /* the same ones */
     struct table on_wire; /* by wire_id */
     struct buf out;       /* where messages are put together */
     struct list questions;

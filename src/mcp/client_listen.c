@@ -202,13 +202,17 @@ static bool about_stream(struct client *c, struct listen_stream *s, struct json 
     return call && json_uint(id, &wire_id, NULL) == 0 && wire_id == call->wire_id;
 }
 
+/* Of more than we can have asked for, the rest is not looked at. */
 static bool honours(struct json uris, struct span uri)
 {
-    AUTO_ARENA struct arena arena = { 0 };
+    size_t left = MCP_SUBSCRIPTIONS_MAX;
 
-    JSON_FOREACH(v, uris)
-        if (span_eq(json_str(v, &arena), uri))
+    JSON_FOREACH(v, uris) {
+        if (!left--)
+            return false;
+        if (json_str_is_span(v, uri))
             return true;
+    }
     return false;
 }
 

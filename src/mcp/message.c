@@ -57,13 +57,13 @@ static void invalid(struct message *m, int code, const char *why)
  * requests. The id is believed if the envelope itself is not in doubt. */
 static bool is_ambiguous(struct message *m, struct span text)
 {
-    struct json_opts opts = { .unique_depth = 1 };
+    struct json_opts opts = { .keep_depth = 1, .unique_depth = 1 }, loose = { .keep_depth = 1 };
     struct span id = SPAN("");
 
     if (json_parse(&m->doc, text, &opts, NULL) == 0) {
         rpc_read(&m->rpc, json_root(&m->doc), &m->arena);
         id = m->rpc.id;
-    } else if (json_parse(&m->doc, text, NULL, NULL) < 0) {
+    } else if (json_parse(&m->doc, text, &loose, NULL) < 0) {
         return false;
     }
     invalid(m, RPC_INVALID_REQUEST, "an object names a key twice");

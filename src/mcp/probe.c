@@ -54,6 +54,8 @@ void client_opening_done(struct client *c)
 {
     timer_stop(&c->opening.limit);
     timer_stop(&c->opening.patience);
+    if (c->opening.late)
+        blob_unref(TAKE(c->opening.late)); /* it may be large */
     client_move(c, CL_READY);
     client_ref(c);
     if (!c->opening.told) {

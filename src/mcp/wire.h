@@ -85,5 +85,8 @@ wire_open_fn wire_stdio_open, wire_memory_open, wire_socket_open, wire_http_open
  * would end the line, and what follows would be read as another message: it becomes a space. */
 int wire_write_line(struct stream *to, struct span text, struct pb_error *err);
 
+/* Is it too much for a server that has not read `queued` bytes yet? */
+bool wire_queue_full(size_t queued, const struct wire_out *m);
+
 /* What a refusing HTTP status means, as a fault. */
 void wire_http_fault(struct wire_fault *out, int status);

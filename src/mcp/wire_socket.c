@@ -12,6 +12,7 @@ struct socket_wire {
     int lines_in_turn;
     unsigned closing;
     bool over, leaving, resuming;
+    char *ended; /* why nothing more comes; what came may not be handled yet. NULL: it may come */
     loop_fn *closed;
     void *closed_ctx;
 };
@@ -23,6 +24,7 @@ static void free_wire(void *p)
     struct socket_wire *s = p;
 
     lines_done(&s->lines);
+    free(s->ended);
     free(s);
 }
 
@@ -37,6 +39,15 @@ static void unref(void *ctx)
     loop_free_later(s->wire.loop, s, free_wire);
 }
 
+static void tell_end(struct socket_wire *s)
+{
+    struct wire_fault fault = { 0 };
+
+    s->over = true;
+    fail(&fault.err, PB_E_CLOSED, "%s", s->ended);
+    s->wire.events->closed(s->wire.ctx, &fault);
+}
+
 static void resume(void *ctx)
 {
     struct socket_wire *s = ctx;
@@ -48,7 +59,11 @@ static void resume(void *ctx)
     }
     s->lines_in_turn = 0;
     lines_resume(&s->lines);
-    if (!s->leaving && !s->over && !lines_stopped(&s->lines))
+    if (s->leaving || s->over || lines_stopped(&s->lines))
+        return;
+    if (s->ended)
+        tell_end(s);
+    else
         stream_read(s->in, true);
 }
 
@@ -61,7 +76,8 @@ static bool go_on(struct socket_wire *s)
         return true;
     if (!s->resuming) {
         s->resuming = true;
-        stream_read(s->in, false);
+        if (!s->ended)
+            stream_read(s->in, false);
         loop_defer(s->wire.loop, resume, s);
     }
     return false;
@@ -101,17 +117,11 @@ static void on_data(void *ctx, struct span bytes)
 
 static void end(struct socket_wire *s, const char *why)
 {
-    struct wire_fault fault = { 0 };
-
-    while (lines_stopped(&s->lines) && !s->over && !s->leaving) {
-        s->lines_in_turn = 0; /* nothing more comes: hand on what is left */
-        lines_resume(&s->lines);
-    }
-    if (s->over || s->leaving)
+    if (s->over || s->leaving || s->ended)
         return;
-    s->over = true;
-    fail(&fault.err, PB_E_CLOSED, "%s", why);
-    s->wire.events->closed(s->wire.ctx, &fault);
+    s->ended = mem_dup(why);
+    if (!s->resuming)
+        tell_end(s); /* else when what is left has been handed on */
 }
 
 static void on_eof(void *ctx) { end(ctx, "the server has ended the connection"); }
@@ -125,7 +135,7 @@ static int socket_send(struct wire *w, const struct wire_out *m, struct pb_error
 
     if (s->over || s->leaving)
         return fail(err, PB_E_CLOSED, "the server has ended the connection");
-    if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
+    if (wire_queue_full(queued, m))
         return fail(err, PB_E_BUSY, "the server does not read; %zu bytes are waiting", queued);
     return wire_write_line(s->out, m->text, err);
 }

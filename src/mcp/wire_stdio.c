@@ -7,6 +7,7 @@ struct stdio_wire {
     struct child *child;
     struct lines lines;
     int lines_in_turn;
+    bool ended;    /* the process is gone; what it left behind may not be handled yet */
     bool over;     /* closed was told, or is about to be */
     bool leaving;  /* closing: its input has ended, and it may end by itself */
     bool resuming; /* a deferred resume is on its way */
@@ -29,6 +30,7 @@ static void free_wire(struct stdio_wire *s)
 }
 
 static void end_child(struct stdio_wire *s);
+static void tell_end(struct stdio_wire *s);
 
 /* ---- reading ---- */
 
@@ -45,7 +47,11 @@ static void resume(void *ctx)
         return;
     s->lines_in_turn = 0;
     lines_resume(&s->lines);
-    if (!lines_stopped(&s->lines) && !s->leaving)
+    if (lines_stopped(&s->lines) || s->leaving)
+        return;
+    if (s->ended)
+        tell_end(s);
+    else
         stream_read(child_out(s->child), true);
 }
 
@@ -58,7 +64,8 @@ static bool go_on(struct stdio_wire *s)
         return true;
     if (!s->resuming) {
         s->resuming = true;
-        stream_read(child_out(s->child), false);
+        if (!s->ended)
+            stream_read(child_out(s->child), false);
         loop_defer(s->wire.loop, resume, s);
     }
     return false;
@@ -114,35 +121,37 @@ static void on_err_line(void *ctx, struct span line)
 }
 
 /* The end of a server explains itself best by what it wrote last. */
-static void on_exited(void *ctx, int status, int signal)
+static void tell_end(struct stdio_wire *s)
 {
-    struct stdio_wire *s = ctx;
     AUTO_BUF struct buf words = { 0 };
     struct wire_fault fault = { 0 };
     char how[80];
 
-    (void)status;
-    (void)signal;
-    timer_stop(&s->patience);
-    if (s->leaving) {
-        end_child(s);
-        return;
-    }
-    while (lines_stopped(&s->lines) && !s->over && !s->leaving) {
-        s->lines_in_turn = 0; /* nothing more comes: hand on what is left */
-        lines_resume(&s->lines);
-    }
-    if (!s->leaving)
-        lines_end(&s->lines);
+    lines_end(&s->lines);
     if (s->leaving || s->over)
         return;
     s->over = true;
+    timer_stop(&s->patience);
     child_describe(s->child, how, sizeof how);
     child_last_words(s->child, &words);
     fail(&fault.err, PB_E_CLOSED, "the server %s%s%s", how, words.n ? "; stderr: " : "",
          words.n ? buf_cstr(&words) : "");
     text_make_printable(fault.err.msg);
     s->wire.events->closed(s->wire.ctx, &fault);
+}
+
+static void on_exited(void *ctx, int status, int signal)
+{
+    struct stdio_wire *s = ctx;
+
+    (void)status;
+    (void)signal;
+    timer_stop(&s->patience);
+    s->ended = true;
+    if (s->leaving)
+        end_child(s);
+    else if (!s->resuming && !s->over)
+        tell_end(s); /* else when what is left has been handed on */
 }
 
 /* ---- writing ---- */
@@ -156,8 +165,7 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
 
     if (s->over || s->leaving)
         return fail(err, PB_E_CLOSED, "the server has ended");
-    /* Cancellations and answers are small and let the server go on: they may always pass. */
-    if (m->request && queued && queued + m->text.n > MCP_CLIENT_QUEUE_BYTES)
+    if (wire_queue_full(queued, m))
         return fail(err, PB_E_BUSY, "the server does not read its input; %zu bytes are waiting",
                     queued);
     rc = wire_write_line(in, m->text, err);
@@ -216,7 +224,7 @@ static void stdio_close(struct wire *w, loop_fn *fn, void *ctx)
     s->closed = fn;
     s->closed_ctx = ctx;
     s->leaving = true;
-    if (s->over) {
+    if (s->over || s->ended) {
         end_child(s);
         return;
     }

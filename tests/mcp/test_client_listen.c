@@ -300,6 +300,28 @@ TEST(a_resource_that_is_not_honoured_is_not_subscribed)
     news_done(&n);
 }
 
+/* More than can have been asked for is not looked at. */
+TEST(of_what_a_server_honours_as_much_is_believed_as_can_be_subscribed)
+{
+    for (int more = 0; more < 2; more++) {
+        AUTO_BUF struct buf honoured = { 0 };
+        struct news n = { 0 };
+        struct answer a;
+
+        buf_str(&honoured, "{\"resourceSubscriptions\":[");
+        for (int i = 1; i < MCP_SUBSCRIPTIONS_MAX + more; i++)
+            buf_str(&honoured, "\"x\",");
+        buf_str(&honoured, "\"file:\\/\\/\\/a\"]}");
+        n.honoured = buf_cstr(&honoured);
+        news_open(&n, false);
+        subscribe(&n, "file:///a", &a);
+        RIG_UNTIL(&n.r, a.count);
+        CHECK_INT(a.err.code, more ? PB_E_UNSUPPORTED : PB_OK);
+        answer_done(&a);
+        news_done(&n);
+    }
+}
+
 TEST(a_server_that_does_not_know_the_method_is_not_asked_again)
 {
     struct news n = { .honoured = "off" };

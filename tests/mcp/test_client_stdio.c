@@ -1,6 +1,8 @@
 /* test_client_stdio.c - servers that are processes, well behaved and not. */
 #include "client_rig.h"
+#include <malloc.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #define LOOP(cases)  "while read -r l; do " cases "; done\n"
 #define SERVE(cases) LOOP("legacy || case $l in " cases " esac")
@@ -132,6 +134,38 @@ TEST(an_answer_written_just_before_the_end_still_counts)
 }
 
 static bool is_gone(pid_t pid) { return kill(pid, 0) < 0; }
+
+/* It is gone before we have read all that it said, which is more than is handled in one turn; all
+ * of it still counts. */
+TEST(what_a_server_left_behind_is_handled_bit_by_bit)
+{
+    enum { LEFT = 1500 }; /* fits into a pipe */
+    struct rig r;
+    struct answer a;
+    siginfo_t info;
+    size_t most = 0;
+
+    open_script(&r, true,
+                SERVE("*tools/call*) yes '{\"jsonrpc\":\"2.0\",\"method\":\"n\"}' | head -n 1500; "
+                      "ok '{}'; exit;;"),
+                NULL);
+    rig_send(&r, &a, "tools/call", CALL);
+    loop_turn(r.loop, false);
+    CHECK_INT(waitid(P_PID, (id_t)client_pid(r.client), &info, WEXITED | WNOWAIT), 0);
+    while (!r.closed) {
+        size_t before = strlen(r.notes) / 2, now;
+
+        loop_turn(r.loop, true);
+        loop_advance(r.loop, CHILD_LINGER_MS);
+        now = strlen(r.notes) / 2;
+        most = now - before > most ? now - before : most;
+    }
+    CHECK_INT(strlen(r.notes) / 2, LEFT);
+    CHECK(most <= LEFT / 2);
+    CHECK_STR(a.result, "{}");
+    answer_done(&a);
+    rig_done(&r);
+}
 
 static void set_flag(void *ctx) { *(bool *)ctx = true; }
 
@@ -455,6 +489,27 @@ TEST(a_server_that_does_not_read_makes_us_busy_not_fat)
     CHECK_INT(sent + busy, (int)ARRAY_LEN(a));
     CHECK(sent >= 60 && busy >= 10); /* 64 MiB and what the pipe took */
     CHECK_INT(client_in_flight(r.client), (size_t)sent);
+    rig_done(&r);
+}
+
+/* Answers let a server go on, but one that asks and never reads must not make us fat either. */
+TEST(a_server_that_asks_without_reading_is_not_answered_past_a_mark)
+{
+    struct rig r;
+    struct answer a;
+    size_t before;
+
+    open_script(&r, false,
+                "read -r l; legacy; read -r l; legacy; read -r l; read -r l;"
+                "i=$(printf '%04000d' 0); yes \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":\\\"$i\\\","
+                "\\\"method\\\":\\\"ping\\\"}\" | head -n 25000; ok '{}'; sleep 1000",
+                NULL);
+    before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    rig_request(&r, &a, "tools/call", CALL);
+    CHECK_STR(a.result, "{}");
+    CHECK(mallinfo2().uordblks + mallinfo2().hblkhd - before <
+          (size_t)MCP_CLIENT_QUEUE_BYTES * 5 / 4);
+    answer_done(&a);
     rig_done(&r);
 }
 
