@@ -430,3 +430,35 @@ static inline bool web_modern(struct http_request *r, const char *method, const 
     web_result(r, id, WEB_DISCOVERED, NULL);
     return true;
 }
+
+/* ---- both together ---- */
+
+struct site {
+    struct rig r;
+    struct web w;
+};
+
+static inline void site_open(struct site *s, bool manual,
+                             void (*answer)(struct web *, struct http_request *, const char *,
+                                            const char *),
+                             struct pb_client_options *more)
+{
+    struct pb_client_options o;
+
+    rig_init(&s->r, manual);
+    s->w = (struct web){ .ctx = s->w.ctx };
+    web_start(&s->w, &s->r, answer);
+    o = more ? *more : (struct pb_client_options)PB_CLIENT_OPTIONS_INIT;
+    o.url = s->w.url;
+    rig_open_well(&s->r, &o);
+}
+
+static inline void site_done(struct site *s)
+{
+    if (s->r.client)
+        client_close(s->r.client, NULL, NULL);
+    s->r.client = NULL;
+    RIG_UNTIL(&s->r, !http_server_connections(s->w.server));
+    web_stop(&s->w);
+    rig_done(&s->r);
+}

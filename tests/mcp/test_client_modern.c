@@ -1,34 +1,13 @@
 /* test_client_modern.c - the modern era over HTTP: headers, rounds of questions, listening. */
 #include "client_rig.h"
 
-struct site {
-    struct rig r;
-    struct web w;
-};
-
-static void site_open(struct site *s, bool manual,
-                      void (*answer)(struct web *, struct http_request *, const char *,
-                                     const char *),
-                      struct pb_client_options *more)
+static void open_modern(struct site *s, bool manual,
+                        void (*answer)(struct web *, struct http_request *, const char *,
+                                       const char *),
+                        struct pb_client_options *more)
 {
-    struct pb_client_options o;
-
-    rig_init(&s->r, manual);
-    s->w = (struct web){ .ctx = s->w.ctx };
-    web_start(&s->w, &s->r, answer);
-    o = more ? *more : (struct pb_client_options)PB_CLIENT_OPTIONS_INIT;
-    o.url = s->w.url;
-    rig_open_well(&s->r, &o);
+    site_open(s, manual, answer, more);
     CHECK_INT(client_era(s->r.client), ERA_MODERN);
-}
-
-static void site_done(struct site *s)
-{
-    if (s->r.client)
-        client_close(TAKE(s->r.client), NULL, NULL);
-    RIG_UNTIL(&s->r, !http_server_connections(s->w.server));
-    web_stop(&s->w);
-    rig_done(&s->r);
 }
 
 static void settle(struct rig *r)
@@ -79,7 +58,7 @@ TEST(every_request_says_in_headers_what_its_body_says)
     struct site s = { 0 };
     struct pb_error err;
 
-    site_open(&s, false, answer_tools, NULL);
+    open_modern(&s, false, answer_tools, NULL);
     RIG_RESULT(&s.r, "resources/read", "{\"uri\":\"file:///\\u00e9\"}",
                "{\"resultType\":\"complete\"}");
     RIG_RESULT(&s.r, "prompts/get", "{\"name\":\"p\"}", "{\"resultType\":\"complete\"}");
@@ -109,7 +88,7 @@ TEST(arguments_are_mirrored_once_the_list_is_known)
     struct site s = { 0 };
     struct answer a;
 
-    site_open(&s, false, answer_tools, NULL);
+    open_modern(&s, false, answer_tools, NULL);
     rig_request(&s.r, &a, "tools/list", NULL);
     answer_done(&a);
     s.w.log[0] = 0;
@@ -129,7 +108,7 @@ TEST(a_tool_with_unusable_annotations_is_left_out_and_nothing_else_changes)
     struct site s = { 0 };
     struct answer a;
 
-    site_open(&s, false, answer_tools, NULL);
+    open_modern(&s, false, answer_tools, NULL);
     rig_request(&s.r, &a, "tools/list", NULL);
     CHECK_STR(a.result,
               "{\"resultType\":\"complete\",\"ttlMs\":0,\"cacheScope\":\"private\",\"tools\":["
@@ -180,7 +159,7 @@ TEST(refused_headers_make_us_read_the_list_and_try_once_more)
         struct site s = { .w.ctx = &p };
         struct answer a;
 
-        site_open(&s, false, answer_picky, NULL);
+        open_modern(&s, false, answer_picky, NULL);
         rig_request(&s.r, &a, "tools/call",
                     "{\"name\":\"deploy\",\"arguments\":{\"region\":\"x\"}}");
         CHECK_INT(a.err.code, cases[i].code);
@@ -249,7 +228,7 @@ TEST(the_envelope_is_added_and_the_rest_stays_as_it_was_written)
     o.name = "n";
     o.version = "v";
     o.can_sample = o.can_elicit = true;
-    site_open(&s, false, answer_echo, &o);
+    open_modern(&s, false, answer_echo, &o);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_BUF struct buf want = { 0 };
         struct answer a;
@@ -270,7 +249,7 @@ TEST(params_that_are_no_object_are_refused_before_they_are_sent)
     };
     struct site s = { 0 };
 
-    site_open(&s, false, answer_echo, NULL);
+    open_modern(&s, false, answer_echo, NULL);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct answer a;
 
@@ -328,7 +307,7 @@ TEST(a_result_of_an_unknown_kind_is_invalid_and_one_of_no_kind_is_complete)
         struct site s = { .w.ctx = (void *)(uintptr_t)cases[i].result };
         struct answer a;
 
-        site_open(&s, false, answer_kind, &o);
+        open_modern(&s, false, answer_kind, &o);
         rig_send_spec(&s.r, &a,
                       (struct client_request_spec){ .method = cases[i].method,
                                                     .params = SPAN("{\"name\":\"x\"}"),
@@ -388,7 +367,7 @@ TEST(questions_of_a_request_are_answered_in_rounds_with_the_state_as_it_was)
     struct answer a;
 
     o.can_elicit = true;
-    site_open(&s, false, answer_rounds, &o);
+    open_modern(&s, false, answer_rounds, &o);
     s.w.log[0] = 0;
     rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\",\"arguments\":{\"n\":1.0}}");
     RIG_UNTIL(&s.r, s.r.n_asked == 2);
@@ -418,7 +397,7 @@ TEST(a_refused_question_ends_its_request_and_no_other)
     struct answer a;
 
     o.can_elicit = true;
-    site_open(&s, false, answer_rounds, &o);
+    open_modern(&s, false, answer_rounds, &o);
     rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, s.r.n_asked == 2);
     client_refuse(s.r.questions[0], -1, "no person here");
@@ -438,7 +417,7 @@ TEST(an_answer_that_is_no_object_counts_as_a_refusal)
     struct answer a;
 
     o.can_elicit = true;
-    site_open(&s, false, answer_rounds, &o);
+    open_modern(&s, false, answer_rounds, &o);
     rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, s.r.n_asked == 2);
     client_answer(s.r.questions[0], SPAN("{\"a\":1},\"requestState\":\"evil\""));
@@ -456,7 +435,7 @@ TEST(a_request_that_ends_while_somebody_thinks_leaves_questions_that_lead_nowher
     uint64_t id;
 
     o.can_elicit = true;
-    site_open(&s, true, answer_rounds, &o);
+    open_modern(&s, true, answer_rounds, &o);
     id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, s.r.n_asked == 2);
     loop_advance(s.r.loop, MCP_CALL_MS * 2); /* people may take longer than servers */
@@ -478,7 +457,7 @@ TEST(nobody_answering_at_all_ends_the_request_as_well)
     struct answer a;
 
     o.can_elicit = true;
-    site_open(&s, true, answer_rounds, &o);
+    open_modern(&s, true, answer_rounds, &o);
     rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, s.r.n_asked == 2);
     loop_advance(s.r.loop, MCP_ASK_MS - 1);
@@ -496,7 +475,7 @@ TEST(whoever_relays_rounds_gets_them_raw)
     struct answer a;
 
     o.can_elicit = true;
-    site_open(&s, false, answer_rounds, &o);
+    open_modern(&s, false, answer_rounds, &o);
     s.w.log[0] = 0;
     rig_send_spec(&s.r, &a,
                   (struct client_request_spec){ .method = "tools/call", .raw_rounds = true });
@@ -534,7 +513,7 @@ TEST(a_state_without_questions_is_sent_back_after_a_pause)
     struct site s = { .w.ctx = &left };
     struct answer a;
 
-    site_open(&s, true, answer_state_only, NULL);
+    open_modern(&s, true, answer_state_only, NULL);
     rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, left == 0);
     settle(&s.r);
@@ -564,7 +543,7 @@ TEST(rounds_are_bounded)
         struct site s = { .w.ctx = &left };
         struct answer a;
 
-        site_open(&s, true, answer_state_only, NULL);
+        open_modern(&s, true, answer_state_only, NULL);
         rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
         for (int n = 0; n < 10000 && !a.count; n++) {
             loop_turn(s.r.loop, false);
@@ -605,7 +584,7 @@ TEST(logs_and_progress_of_a_request_reach_whoever_made_it)
     struct answer a;
 
     o.can_sample = true;
-    site_open(&s, false, answer_modern_stream, &o);
+    open_modern(&s, false, answer_modern_stream, &o);
     rig_send_spec(&s.r, &a,
                   (struct client_request_spec){ .method = "tools/call",
                                                 .wants_progress = true,
@@ -630,7 +609,7 @@ TEST(the_closed_stream_is_the_cancellation)
     struct answer a;
     uint64_t id;
 
-    site_open(&s, false, answer_modern_stream, NULL);
+    open_modern(&s, false, answer_modern_stream, NULL);
     id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
     RIG_UNTIL(&s.r, s.w.held);
     client_cancel(s.r.client, id, "user");
@@ -647,7 +626,7 @@ TEST(progress_keeps_a_request_alive_but_not_for_ever)
     char text[256];
     uint64_t id;
 
-    site_open(&s, true, answer_modern_stream, NULL);
+    open_modern(&s, true, answer_modern_stream, NULL);
     id = rig_send_spec(&s.r, &a,
                        (struct client_request_spec){ .method = "tools/call",
                                                      .wants_progress = true,
