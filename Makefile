@@ -48,12 +48,15 @@ fuzz:
 	@tools/deps build fuzz
 	@tests/fuzz/run
 
-# Ten thousand killed servers, the crowd again and again, and a thousand pages that listen: minutes.
+# Ten minutes of the storm with a seed of its own, two thousand killed servers, the crowd, and a
+# thousand pages that listen.
 soak: all
 	@tools/deps test
-	@ninja -C $(BUILD) --quiet tests/e2e/test_e2e_kills tests/e2e/test_e2e_crowd tests/e2e/mob_server
-	@BUILD_DIR=$(abspath $(BUILD)) TAP_TIMEOUT_S=1800 KILLS=10000 $(BUILD)/tests/e2e/test_e2e_kills
-	@for i in 1 2 3 4 5; do BUILD_DIR=$(abspath $(BUILD)) $(BUILD)/tests/e2e/test_e2e_crowd || exit 1; done
+	@ninja -C $(BUILD) --quiet tests/stress/test_stress tests/stress/stress_server tests/e2e/test_e2e_kills \
+		tests/e2e/test_e2e_crowd tests/e2e/mob_server
+	@BUILD_DIR=$(abspath $(BUILD)) SEED=$${SEED:-$$(date +%s)} SECONDS=$${SOAK_S:-600} SERVERS=40 CLIENTS=40 $(BUILD)/tests/stress/test_stress
+	@BUILD_DIR=$(abspath $(BUILD)) TAP_TIMEOUT_S=600 KILLS=2000 $(BUILD)/tests/e2e/test_e2e_kills
+	@BUILD_DIR=$(abspath $(BUILD)) $(BUILD)/tests/e2e/test_e2e_crowd
 	@BUILD=$(BUILD) tests/bench/streams
 
 conformance: all

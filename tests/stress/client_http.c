@@ -243,7 +243,7 @@ static void http_leave(struct client *c, bool rude)
     if (c->stream)
         web_drop(TAKE(c->stream));
     if (c->session[0])
-        later(rude ? 3000 : 0, end_session, mem_dup(headers_of(c, NULL)));
+        later(rude ? 1500 : 0, end_session, mem_dup(headers_of(c, NULL)));
 }
 
 const struct client_kind kind_http = {

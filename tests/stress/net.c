@@ -203,18 +203,23 @@ void net_turn(int ms)
     sweep();
 }
 
-void net_done(void)
+void net_hang_up(void)
 {
     struct list *pos, *safe;
 
+    LIST_FOREACH(pos, safe, &chans)
+        chan_close(CONTAINER_OF(pos, struct chan, link));
+    sweep();
+}
+
+void net_done(void)
+{
     while (n_waiting) { /* what is due later is due now */
         struct later l = waiting[--n_waiting];
 
         l.fn(l.ctx);
     }
-    LIST_FOREACH(pos, safe, &chans)
-        chan_close(CONTAINER_OF(pos, struct chan, link));
-    sweep();
+    net_hang_up();
     free(waiting);
     waiting = NULL;
     room_waiting = 0;

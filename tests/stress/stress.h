@@ -98,6 +98,8 @@ void chan_say(struct chan *c, struct span bytes);
 void chan_close(struct chan *c);
 /* Waits for something to happen, at most so long, and lets it happen. */
 void net_turn(int ms);
+/* Everybody hangs up; nobody is told. */
+void net_hang_up(void);
 void net_done(void);
 /* Runs fn(ctx) once, later. Those of a ctx can be forgotten together. */
 void later(uint64_t ms, void (*fn)(void *ctx), void *ctx);

@@ -15,7 +15,7 @@ enum {
     DISTURB_MS = 150,
     FIGURES_MS = 10000,
     DRAIN_MS = 100000,
-    QUIET_MS = 5000,
+    QUIET_MS = 2500,
     AFTERWARDS_S = 400, /* for everything that is not the storm */
     CYCLES_MAX = 256,
     CYCLES_JUDGED = 4, /* fewer say nothing of growth */
@@ -244,6 +244,7 @@ static void calm(unsigned cycle)
     turn_for(patiently(QUIET_MS));
     if (!hub_is_alive())
         return;
+    net_hang_up(); /* requests that were never sent to their end */
     no_calls_left();
     no_slow_callbacks();
     switch_off();
