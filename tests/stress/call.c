@@ -133,10 +133,11 @@ static bool must_succeed(const struct call *call)
     return call->server && call->server->role->calm && !call->harmed && !call->abandoned;
 }
 
-/* Does it tell, or is it known, which call a question of this server belongs to? */
+/* Does it tell which call a question of this server belongs to? Among the calls of one client the
+ * hub may guess wrong. */
 static bool is_attributable(const struct server_role *r)
 {
-    return r->per_client || strcmp(r->era, "modern") == 0 || strcmp(r->transport, "http") == 0;
+    return strcmp(r->era, "modern") == 0 || strcmp(r->transport, "http") == 0;
 }
 
 static void judge_result(const struct call *call, struct span text)

@@ -15,7 +15,7 @@ enum { CALM_TIMEOUT_S = 30, TIMEOUT_S = 6, PORT_FIRST = 20000, PORT_RANGE = 1200
 static const struct server_role roles[] = {
     { "stdio", "legacy", "honest", .calm = true },
     { "http", "modern", "honest", .calm = true },
-    { "stdio", "legacy", "honest" },
+    { "stdio", "legacy", "honest", .shared = true },
     { "http", "legacy", "honest", .calm = true },
     { "stdio", "legacy", "honest", .calm = true, .per_client = true },
     { "stdio", "legacy", "nagging" },
@@ -31,7 +31,7 @@ static const struct server_role roles[] = {
     { "http", "modern", "dying" },
     { "stdio", "legacy", "hanging" },
     { "stdio", "modern", "dying" },
-    { "stdio", "legacy", "garbage" },
+    { "stdio", "legacy", "garbage", .shared = true },
     { "http", "legacy", "nagging" },
     { "stdio", "legacy", "flood" },
     { "sse", "legacy", "dying" },
@@ -104,8 +104,8 @@ static void put_server(struct json_out *o, const struct server *s, enum config h
     if (how == CONFIG_OFF)
         json_put_bool(o, "enabled", false);
     json_put_uint(o, "timeout_s", r->calm ? CALM_TIMEOUT_S : TIMEOUT_S);
-    if (r->per_client)
-        json_put_str(o, "instance", "per_client");
+    if (r->per_client || r->shared)
+        json_put_str(o, "instance", r->shared ? "shared" : "per_client");
     if (r->lazy) {
         json_put_str(o, "start", "lazy");
         json_put_uint(o, "idle_s", 3);

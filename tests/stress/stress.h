@@ -171,8 +171,8 @@ struct server {
 
 struct server_role {
     const char *transport, *era, *kind;
-    bool calm; /* nothing happens to it: whoever calls it is served */
-    bool per_client, lazy;
+    bool calm;                     /* nothing happens to it: whoever calls it is served */
+    bool per_client, shared, lazy; /* shared: the config insists on one for all */
 };
 
 extern struct server *servers;
