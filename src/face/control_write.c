@@ -421,6 +421,7 @@ static void put_loop(struct json_out *o, const struct pb_loop *l)
     json_begin_object(o, "loop");
     json_put_uint(o, "over_20ms", s.busy);
     json_put_uint(o, "over_100ms", s.slow);
+    json_put_uint(o, "worked_20ms", s.worked);
     json_put_uint(o, "longest_ms", (uint64_t)s.longest_ms);
     json_put_str_opt(o, "longest", s.longest);
     json_end(o);

@@ -293,6 +293,9 @@ static void put_loop(struct page *p)
     head(p, "patchbay_loop_slow_callbacks_total", "counter", "Callbacks that held up all others.");
     buf_printf(p->out, "%s{over=\"%dms\"} %" PRIu64 "\n", p->name, LOOP_BUSY_MS, s.busy);
     buf_printf(p->out, "%s{over=\"%dms\"} %" PRIu64 "\n", p->name, LOOP_SLOW_MS, s.slow);
+    head(p, "patchbay_loop_busy_callbacks_total", "counter",
+         "Of those, the ones that worked so long themselves; the others waited for the processor.");
+    buf_printf(p->out, "%s{over=\"%dms\"} %" PRIu64 "\n", p->name, LOOP_BUSY_MS, s.worked);
     head(p, "patchbay_loop_longest_callback_seconds", "gauge", "The longest of them.");
     value(p, s.longest_ms / 1000);
 }

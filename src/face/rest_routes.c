@@ -276,7 +276,7 @@ const struct rest_route rest_routes[] = {
     { "PATCH", "/api/settings", rest_settings_change, NULL, OPEN, REST_409, 200, SETTINGS_EXAMPLE, NULL,
       "Change settings in config.json: the body has a member for each, null for the default" },
     { "GET", "/api/status", rest_status, NULL, READ | HUB, 0, 200,
-      "{\"version\":\"1.0.0\",\"pid\":4711,\"servers\":{\"total\":1,\"connected\":1},\"tools\":2,\"in_flight\":0,\"memory_bytes\":4194304,\"loop\":{\"over_20ms\":0,\"over_100ms\":0,\"longest_ms\":0},\"calls\":[]}", NULL,
+      "{\"version\":\"1.0.0\",\"pid\":4711,\"servers\":{\"total\":1,\"connected\":1},\"tools\":2,\"in_flight\":0,\"memory_bytes\":4194304,\"loop\":{\"over_20ms\":0,\"over_100ms\":0,\"worked_20ms\":0,\"longest_ms\":0},\"calls\":[]}", NULL,
       "The daemon itself" },
     { "GET", "/api/tools", rest_tools, page_params, READ | HUB, REST_404, 200,
       "{\"tools\":[{\"name\":\"git/log\",\"wire\":\"git__log\",\"server\":\"git\",\"definition\":{\"name\":\"log\",\"inputSchema\":{\"type\":\"object\"}}}]," ENTRIES_EXAMPLE, NULL,

@@ -114,12 +114,29 @@ static bool may_report(struct pb_loop *l)
     return false;
 }
 
+/* What this thread has worked: time in which others had the processor does not count. */
+static uint64_t worked_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+void loop_note_work(struct pb_loop *l, uint64_t now)
+{
+    l->noted_at = now;
+    l->noted_work = worked_ns();
+}
+
 void loop_held_up(struct pb_loop *l, uint64_t ns)
 {
     struct loop_stats *s = &l->stats;
     double ms = (double)ns / NS_PER_MS;
+    uint64_t work = worked_ns() - l->noted_work;
 
     s->busy++;
+    s->worked += work > (uint64_t)LOOP_BUSY_MS * NS_PER_MS;
     if (ms > s->longest_ms) {
         s->longest_ms = ms;
         s->longest = l->mark;
@@ -128,7 +145,8 @@ void loop_held_up(struct pb_loop *l, uint64_t ns)
         return;
     s->slow++;
     if (may_report(l))
-        log_warn("the loop was held up for %.0f ms by: %s", ms, l->mark);
+        log_warn("the loop was held up for %.0f ms (%.0f ms of work) by: %s", ms,
+                 (double)work / NS_PER_MS, l->mark);
 }
 
 struct loop_stats loop_stats(const struct pb_loop *l) { return l->stats; }

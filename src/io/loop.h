@@ -47,6 +47,9 @@ void loop_advance(struct pb_loop *l, uint64_t ms);
 struct loop_stats {
     uint64_t busy; /* took longer than LOOP_BUSY_MS */
     uint64_t slow; /* of these, longer than LOOP_SLOW_MS */
+    /* Of the busy ones those that worked so long themselves. The others waited: for the processor,
+     * or for memory. */
+    uint64_t worked;
     double longest_ms;
     const char *longest; /* what kind of callback that was; NULL: there was none */
 };

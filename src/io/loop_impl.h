@@ -52,8 +52,9 @@ struct pb_loop {
     size_t holds, closings;
     uint64_t turn; /* number of the current or last turn */
     bool in_turn, in_run, wake_ref;
-    const char *mark; /* the callback that runs, for the slow report */
-    uint64_t mark_at; /* ns */
+    const char *mark;              /* the callback that runs, for the slow report */
+    uint64_t mark_at;              /* ns */
+    uint64_t noted_at, noted_work; /* what this thread had worked then; ns */
     struct loop_stats stats;
     struct reported reported[MARKS_MAX];
     int64_t wall; /* as it was in ... */
@@ -82,6 +83,9 @@ void calls_add(struct calls *c, loop_fn *fn, void *ctx);
 /* The callback of the mark took so long. */
 void loop_held_up(struct pb_loop *l, uint64_t ns);
 
+/* What this thread has worked so far. A call into the kernel: once in a millisecond is enough. */
+void loop_note_work(struct pb_loop *l, uint64_t now);
+
 /* From here on, up to the next mark, the loop's time is spent on `what`, a literal; NULL: on
  * nothing. */
 static inline void loop_mark(struct pb_loop *l, const char *what)
@@ -90,6 +94,8 @@ static inline void loop_mark(struct pb_loop *l, const char *what)
 
     if (l->mark && now - l->mark_at > (uint64_t)LOOP_BUSY_MS * NS_PER_MS)
         loop_held_up(l, now - l->mark_at);
+    if (what && now - l->noted_at > NS_PER_MS)
+        loop_note_work(l, now);
     l->mark = what;
     l->mark_at = now;
 }

@@ -407,6 +407,7 @@ TEST(metrics_and_status_tell_what_held_up_the_loop)
     CHECK_HAS(rest_body, "patchbay_loop_slow_callbacks_total{over=\"20ms\"} ");
     CHECK(!strstr(rest_body, "patchbay_loop_slow_callbacks_total{over=\"20ms\"} 0\n"));
     CHECK_HAS(rest_body, "patchbay_loop_slow_callbacks_total{over=\"100ms\"} ");
+    CHECK_HAS(rest_body, "patchbay_loop_busy_callbacks_total{over=\"20ms\"} ");
     CHECK_HAS(rest_body, "patchbay_loop_longest_callback_seconds 0.");
     CHECK_INT(GET(&rig, "/api/status"), 200);
     CHECK_HAS(rest_body, "\"loop\":{\"over_20ms\":");

@@ -555,7 +555,7 @@ TEST(a_slow_callback_is_reported_by_its_kind)
     CHECK_INT(loop_post(t.loop, count, &t, NULL), 0);
     loop_run(t.loop);
     CHECK_INT(log.warnings, 1);
-    CHECK_HAS(log.line, "ms by: timer");
+    CHECK_HAS(log.line, "ms of work) by: timer");
     pb_log_to(NULL, NULL, PB_LOG_DEBUG);
     loop_free(t.loop);
 }
@@ -579,7 +579,7 @@ TEST(callbacks_that_hold_up_the_loop_are_counted_and_reported_now_and_then)
     CHECK(s.longest_ms > LOOP_SLOW_MS);
     CHECK_STR(s.longest, "deferred call");
     CHECK_INT(log.warnings, 1);
-    CHECK_HAS(log.line, "ms by: deferred call");
+    CHECK_HAS(log.line, "ms of work) by: deferred call");
 
     CHECK_INT(loop_post(t.loop, dawdle, &t, NULL), 0); /* another kind has its own turn */
     loop_turn(t.loop, false);
@@ -593,6 +593,31 @@ TEST(callbacks_that_hold_up_the_loop_are_counted_and_reported_now_and_then)
     loop_turn(t.loop, false);
     CHECK_INT(log.warnings, 3);
     pb_log_to(NULL, NULL, PB_LOG_DEBUG);
+    loop_free(t.loop);
+}
+
+static void toil(void *ctx)
+{
+    struct timespec from, now;
+
+    (void)ctx;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000 <=
+           LOOP_BUSY_MS);
+}
+
+TEST(a_callback_that_works_long_is_told_from_one_that_waits)
+{
+    struct trail t = { .loop = loop_new(NULL) };
+
+    loop_defer(t.loop, linger, &t);
+    loop_defer(t.loop, toil, &t);
+    loop_defer(t.loop, linger, &t);
+    loop_turn(t.loop, false);
+    CHECK_INT(loop_stats(t.loop).busy, 3);
+    CHECK_INT(loop_stats(t.loop).worked, 1);
     loop_free(t.loop);
 }
 

@@ -180,10 +180,13 @@ static void no_slow_callbacks(void)
         broken(LAW_ALIVE, "/metrics is not answered");
         return;
     }
-    n = metric(buf_span(&out), "patchbay_loop_slow_callbacks_total");
+    /* Only what the callbacks worked themselves: who else uses the machine is not the hub's fault.
+     */
+    n = metric(buf_span(&out), "patchbay_loop_busy_callbacks_total");
     if (n > 0 && !options.sanitized)
         broken(LAW_SPEED, "%ld callbacks of the loop took too long", n);
-    printf("# slow callbacks: %ld\n", n);
+    printf("# callbacks over 20 ms: %ld, %ld of which worked so long\n",
+           metric(buf_span(&out), "patchbay_loop_slow_callbacks_total"), n);
 }
 
 /* Without servers and clients the hub has nothing but itself. */
