@@ -35,7 +35,7 @@ static void on_connection(void *ctx)
             s->fn(s->ctx, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             if (!s->starved)
-                log_warn("no more connections can be accepted for now: %s", strerror(errno));
+                log_warn("no more connections can be accepted for now: %s", uv_err_name(-errno));
             s->starved = true;
             rest(s);
             return;

@@ -1,7 +1,8 @@
-/* What is decided when a head is there and its body is not: who may send one, how much of it, and
- * how much all of them together. */
+/* How many may come; and what is decided when a head is there and its body is not: who may send
+ * one, how much of it, and how much all of them together. */
 #include "http_rig.h"
 #include "io/http_conn.h"
+#include <sys/resource.h>
 
 #define H "Host: a\r\n"
 
@@ -279,4 +280,118 @@ TEST(no_body_is_counted_that_is_not_there_any_more)
         CHECK_INT(rig.server->bodies, 0);
         rig_close(&rig);
     }
+}
+
+/* ---- connections ---- */
+
+TEST(connections_past_the_limit_are_told_so)
+{
+    struct rig rig = { .opts = { .max_connections = 5 } };
+    struct peer p[8], more;
+
+    rig_open(&rig);
+    for (int i = 0; i < 8; i++) {
+        peer_open(&p[i], &rig);
+        rig_turns(&rig, 2);
+    }
+    for (int i = 5; i < 8; i++) {
+        peer_say(&p[i], "GET / HTTP/1.1\r\n" H "\r\n");
+        peer_end(&p[i]);
+        CHECK_INT(peer_status(&p[i]), 503);
+        peer_close(&p[i]);
+    }
+    rig_until_connections(&rig, 5);
+    peer_close(&p[0]);
+    rig_until_connections(&rig, 4);
+    peer_open(&more, &rig);
+    peer_say(&more, "GET / HTTP/1.1\r\n" H "\r\n");
+    peer_hear(&more, "HTTP/1.1 200 OK");
+    peer_close(&more);
+    for (int i = 1; i < 5; i++)
+        peer_close(&p[i]);
+    rig_close(&rig);
+}
+
+TEST(a_flood_past_the_limit_is_bounded)
+{
+    enum { COUNT = HTTP_REFUSALS_MAX + 100 };
+    struct rig rig = { .opts = { .max_connections = 1 } };
+    static struct peer p[COUNT];
+    int told = 0;
+
+    rig_open(&rig);
+    for (int i = 0; i < COUNT; i++) {
+        peer_open(&p[i], &rig);
+        if (i % 50 == 0)
+            rig_turns(&rig, 3);
+    }
+    rig_turns(&rig, 20);
+    CHECK(http_server_connections(rig.server) <= 1 + HTTP_REFUSALS_MAX);
+    for (int i = 1; i < COUNT; i++) {
+        peer_end(&p[i]);
+        told += peer_status(&p[i]) == 503;
+    }
+    CHECK_INT(told, HTTP_REFUSALS_MAX);
+    for (int i = 0; i < COUNT; i++)
+        peer_close(&p[i]);
+    rig_until_connections(&rig, 0);
+    rig_close(&rig);
+}
+
+/* Else the last descriptors went to connections, and no server could be started any more. */
+TEST(connections_leave_descriptors_to_others)
+{
+    static const struct {
+        rlim_t files;
+        int wanted;
+        size_t want;
+    } cases[] = {
+        { 100, 0, 50 },
+        { 100, 10, 10 },
+        { 100, 60, 50 },
+        { 2 * HTTP_FILES_RESERVE - 1, 0, HTTP_FILES_RESERVE },
+        { 2 * HTTP_FILES_RESERVE + 10, 0, HTTP_FILES_RESERVE + 10 },
+        { HTTP_CONNECTIONS_MAX + 100, 0, HTTP_CONNECTIONS_MAX + 100 - HTTP_FILES_RESERVE },
+        { HTTP_CONNECTIONS_MAX + HTTP_FILES_RESERVE + 1, 0, HTTP_CONNECTIONS_MAX },
+    };
+    struct rlimit was, files;
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig = { .opts = { .max_connections = cases[i].wanted } };
+
+        files = was;
+        files.rlim_cur = cases[i].files;
+        if (files.rlim_max < files.rlim_cur)
+            continue;
+        CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
+        rig_open(&rig);
+        CHECK_INT(rig.server->max_connections, cases[i].want);
+        rig_close(&rig);
+    }
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+
+/* Also those that are told to come again take descriptors. */
+TEST(refusals_leave_descriptors_to_others)
+{
+    enum { FILES = 100, CAP = 50, COUNT = 99 };
+    struct rlimit was, few;
+    struct rig rig = { 0 };
+    static struct peer p[COUNT];
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = FILES;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+    rig_open(&rig);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &was), 0); /* the clients are ours, too */
+    for (int i = 0; i < COUNT; i++) {
+        peer_open(&p[i], &rig);
+        rig_turns(&rig, 2);
+    }
+    CHECK(http_server_connections(rig.server) <= CAP + CAP / 2);
+    for (int i = 0; i < COUNT; i++)
+        peer_close(&p[i]);
+    rig_close(&rig);
 }
