@@ -184,6 +184,7 @@ enum {
     LINK_PROGRESS_TEXT_MAX = 500,  /* of what a server says about its progress, kept to be shown */
     LINK_TOLD_MAX = 65536,         /* of a log message or progress of a server, told to clients */
     LINK_INSTANCES_MAX = 256,      /* own processes of callers, per server */
+    LINK_ORIGIN_MAX = 16,          /* of them, for callers of one origin that name themselves */
     LINK_GHOSTS_MAX = 256,         /* cancelled calls that a legacy server may still ask about */
     LINK_GHOST_MS = 600000,        /* and for how long: no call lives longer */
     CATALOG_ITEMS_MAX = 100000,    /* of one kind */
@@ -204,6 +205,10 @@ enum {
     WATCH_SETTLE_MAX_MS = 1000,   /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
     RELAY_PARKED_CALLER_MAX = 64, /* of one client: it must not take the places of all others */
+    RELAY_KEPT_EACH = 16777216,   /* bytes of answers that came for parked calls of one client */
+    RELAY_KEPT_MAX = 67108864,    /* and of all clients together */
+    RELAY_ASK_BYTES = 4194304,    /* one question that waits for a client to come back */
+    RELAY_ASKS_BYTES = 67108864,  /* and all of them */
     RELAY_ELICITS_MAX = 1024,     /* URLs given to clients whose servers have not said "done" yet */
     RELAY_ELICIT_ID_MAX = 256,    /* bytes of the id of one */
     RELAY_TASK_ID_MAX = 1024,     /* bytes of a server's own id of a task */

@@ -186,6 +186,7 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
                                       .params = params,
                                       .subject = span_make(a->named, a->named_n),
                                       .caller = buf_cstr(&caller),
+                                      .origin = host_origin(x->r),
                                       .client = buf_cstr(&client),
                                       .wants_progress = x->r->env.progress_token.n > 0,
                                       .progress = on_progress,

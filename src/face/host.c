@@ -315,6 +315,11 @@ void host_peer_key(const struct peer *p, struct buf *out)
     buf_uint(out, peer_serial(p));
 }
 
+const char *host_origin(const struct request *r)
+{
+    return peer_kind(r->peer) == PEER_STATELESS ? peer_principal(r->peer) : NULL;
+}
+
 void host_caller(const struct request *r, struct buf *out)
 {
     AUTO_JSON struct json_doc doc = { 0 };

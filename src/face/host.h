@@ -55,3 +55,6 @@ void *hosts_kept(const struct hosts *s);
 /* Who asks, as call_spec.caller wants it: one key per stdio client, session or attached program; of
  * stateless clients one per principal and client name. */
 void host_caller(const struct request *r, struct buf *out);
+/* Where it comes from, as call_spec.origin wants it: the principal of a stateless client. Borrowed
+ * from the peer. */
+const char *host_origin(const struct request *r);

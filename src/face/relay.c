@@ -51,7 +51,6 @@ static void relay_free(struct relay *c)
     asks_drop(c);
     relay_drop_kept(c);
     free(c->upstream);
-    free(c->caller);
     if (c->params)
         blob_unref(c->params);
     free(c);
@@ -300,6 +299,7 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .subject = c->subject,
         .timeout_ms = c->timeout_ms,
         .caller = words.caller.p,
+        .origin = host_origin(r),
         .client = words.client.p,
         .caps = words.caps.p,
         .wants_progress = r->env.progress_token.n > 0,
@@ -376,25 +376,30 @@ void relays_free(struct relays *s)
     relays_forget_urls(s, NULL);
     map_done(&s->by_elicit);
     map_done(&s->parked);
+    map_done(&s->parkers);
     words_done(&s->words);
     free(s);
 }
 
+static struct relay *parked_for(const struct relays *s, const struct peer *p)
+{
+    struct map_slot *slot;
+
+    MAP_FOREACH(slot, &s->parked)
+        if (((struct relay *)slot->value)->peer == p)
+            return slot->value;
+    return NULL;
+}
+
 void relays_left(struct relays *s, const struct peer *p)
 {
-    struct list *pos, *safe;
+    struct relay *c;
 
     if (!s)
         return;
     relays_forget_urls(s, p);
-    LIST_FOREACH(pos, safe, &s->relays) {
-        struct relay *c = CONTAINER_OF(pos, struct relay, in_set);
-
-        if (c->where.now == RELAY_PARKED && c->peer == p) {
-            relay_abandon(c, CALL_BY_USER);
-            safe = s->relays.next; /* what that ended is not known: look from the start */
-        }
-    }
+    while ((c = parked_for(s, p))) /* what ending one ended is not known: look from the start */
+        relay_abandon(c, CALL_BY_USER);
 }
 
 size_t relays_parked(const struct relays *s) { return s->parked.n; }

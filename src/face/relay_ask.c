@@ -148,6 +148,8 @@ void ask_free(struct ask *a)
 
     list_remove(&a->in_relay);
     a->relay->n_asks--;
+    if (a->relay->set)
+        a->relay->set->ask_bytes -= a->params_n;
     if (a->open && r)
         request_withdraw(r, a, "the server does not want to know it any more");
     free(a->key);
@@ -220,6 +222,8 @@ static void keep_for_client(struct relay *c, struct link_question *q, enum ask_k
     a->key = buf_take(&key);
     a->question = q;
     a->params = params.n ? mem_dupn(params.p, params.n) : NULL;
+    a->params_n = params.n;
+    c->set->ask_bytes += params.n;
     if (c->where.now == RELAY_RUNNING)
         relay_park_soon(c);
 }
@@ -243,6 +247,8 @@ void relay_on_question(void *ctx, struct link_question *q, struct span method, s
         link_refuse(q, RPC_INTERNAL_ERROR, "Too many questions of this call are open");
     else if (c->request && c->request->env.era == ERA_LEGACY)
         ask_client(c, q, kind, params);
+    else if (params.n > RELAY_ASK_BYTES || c->set->ask_bytes + params.n > RELAY_ASKS_BYTES)
+        link_refuse(q, RPC_INTERNAL_ERROR, "This is more than can be kept until a client answers");
     else
         keep_for_client(c, q, kind, params);
 }

@@ -32,6 +32,7 @@ struct ask {
     char *key;                      /* its key in inputRequests, as written */
     bool open;                      /* request_question() has it for its ctx */
     char *params;                   /* JSON; for a client that is asked later; may be NULL */
+    size_t params_n;                /* counted in relays.ask_bytes */
     char *answer;                   /* JSON; NULL while awaited */
 };
 
@@ -58,9 +59,15 @@ struct relay {
     bool dead;                 /* to be freed when nothing holds it */
     bool parking;              /* to be parked at the end of this turn */
     char ticket[ID_CHARS + 1]; /* the name of a parked call */
-    char *caller;              /* who it is parked for */
+    struct parker *parker;     /* who it is parked for; NULL: it is not */
     struct kept_reply *kept;   /* came while it was parked */
     struct timer timer;
+};
+
+/* A client that has parked calls. */
+struct parker {
+    size_t calls, kept_bytes;
+    char caller[];
 };
 
 /* What a call says about its client. Kept from call to call: the memory, and the capabilities of a
@@ -76,6 +83,9 @@ struct relays {
     struct hub *hub;
     struct list relays;
     struct map parked;   /* ticket -> struct relay */
+    struct map parkers;  /* caller -> struct parker */
+    size_t kept_bytes;   /* of all of them */
+    size_t ask_bytes;    /* questions that wait for modern clients */
     struct list elicits; /* URLs that clients were asked to open */
     struct map by_elicit;
     struct relay_words words;

@@ -8,19 +8,41 @@
 struct kept_reply {
     struct client_reply reply;
     struct pb_error err;
+    size_t bytes; /* counted while the call is parked */
 };
+
+static bool may_keep(const struct relay *c, size_t bytes)
+{
+    return c->parker->kept_bytes + bytes <= RELAY_KEPT_EACH &&
+           c->set->kept_bytes + bytes <= RELAY_KEPT_MAX;
+}
+
+static void refuse_reply(const struct relay *c, struct kept_reply *k)
+{
+    fail(&k->err, PB_E_LIMIT,
+         "Server '%s' answered with %zu bytes while it waited for answers of its client; that is "
+         "more than can be kept: call again",
+         c->server, k->bytes);
+    k->reply = (struct client_reply){ .err = &k->err };
+    k->bytes = 0;
+}
 
 void relay_keep_reply(struct relay *c, const struct client_reply *reply)
 {
     struct kept_reply *k = NEW(struct kept_reply);
 
     k->reply = *reply;
+    k->bytes = reply->message ? blob_span(reply->message).n : 0;
     if (reply->err) {
         k->err = *reply->err;
         k->reply.err = &k->err;
     }
-    if (reply->message)
-        blob_ref(reply->message);
+    if (!may_keep(c, k->bytes))
+        refuse_reply(c, k);
+    if (k->reply.message)
+        blob_ref(k->reply.message);
+    c->parker->kept_bytes += k->bytes;
+    c->set->kept_bytes += k->bytes;
     c->kept = k;
 }
 
@@ -71,38 +93,39 @@ static void write_asks(struct json_out *o, const struct relay *c)
     json_end(o);
 }
 
-static bool has_place(const struct relay *c)
+/* False: it has too many parked calls already, or all together have. */
+static bool has_place(const struct relay *c, struct span caller)
 {
-    const struct map *parked = &c->set->parked;
-    struct map_slot *slot;
-    size_t own = 0;
+    const struct parker *p = map_get(&c->set->parkers, caller);
 
-    if (parked->n >= RELAY_PARKED_MAX)
-        return false;
-    MAP_FOREACH(slot, parked)
-        own += strcmp(((const struct relay *)slot->value)->caller, c->caller) == 0;
-    return own < RELAY_PARKED_CALLER_MAX;
+    return c->set->parked.n < RELAY_PARKED_MAX && (!p || p->calls < RELAY_PARKED_CALLER_MAX);
 }
 
-static void name_caller(struct relay *c)
+static void enter(struct relay *c, struct span caller)
 {
-    AUTO_BUF struct buf caller = { 0 };
+    struct map *parkers = &c->set->parkers;
+    struct parker *p = map_get(parkers, caller);
 
-    host_caller(c->request, &caller);
-    free(c->caller);
-    c->caller = buf_take(&caller);
+    if (!p) {
+        p = mem_zero(sizeof *p + caller.n + 1);
+        memcpy(p->caller, caller.p, caller.n);
+        map_put(parkers, span_of(p->caller), p);
+    }
+    p->calls++;
+    c->parker = p;
+    map_put(&c->set->parked, span_of(c->ticket), c);
 }
 
 /* Answers the request with what is still to be answered. */
 static void park(struct relay *c)
 {
-    AUTO_BUF struct buf result = { 0 }, state = { 0 };
+    AUTO_BUF struct buf result = { 0 }, state = { 0 }, caller = { 0 };
     struct json_out o = json_out(&result);
     struct request *r = c->request;
     struct pb_error err;
 
-    name_caller(c);
-    if (!has_place(c)) {
+    host_caller(r, &caller);
+    if (!has_place(c, buf_span(&caller))) {
         refuse_all(c, "Too many calls wait for their clients to answer");
         return;
     }
@@ -123,7 +146,7 @@ static void park(struct relay *c)
     json_end(&o);
 
     sm_move(&c->where, c, RELAY_PARKED);
-    map_put(&c->set->parked, span_of(c->ticket), c);
+    enter(c, buf_span(&caller));
     timer_start(&c->timer, MCP_ASK_MS);
     c->request = NULL;
     r->work = NULL;
@@ -153,8 +176,18 @@ void relay_park_soon(struct relay *c)
 
 void relay_unpark(struct relay *c)
 {
-    map_del(&c->set->parked, span_of(c->ticket));
+    struct relays *s = c->set;
+    struct parker *p = TAKE(c->parker);
+    size_t bytes = c->kept ? c->kept->bytes : 0;
+
+    map_del(&s->parked, span_of(c->ticket));
     timer_stop(&c->timer);
+    p->kept_bytes -= bytes;
+    s->kept_bytes -= bytes;
+    if (--p->calls == 0) {
+        map_del(&s->parkers, span_of(p->caller));
+        free(p);
+    }
 }
 
 /* ---- coming back -------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ struct parked {
     struct call_spec spec; /* as the link gets it; the strings are ours */
     struct call_spec to;   /* whom to tell: only the functions and ctx */
     struct blob *params, *subject;
-    char *method, *caller, *client, *caps, *uuid;
+    char *method, *caller, *origin, *client, *caps, *uuid;
     struct timer timer;
     uint64_t limit_ms, left_ms; /* in all; what was left when it was paused */
 };
@@ -51,6 +51,7 @@ static void parked_end(struct parked *p, const struct client_reply *reply)
     blob_unref(p->subject);
     free(p->method);
     free(p->caller);
+    free(p->origin);
     free(p->client);
     free(p->uuid);
     free(p->caps);
@@ -124,6 +125,7 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     p->spec.subject = blob_span(p->subject = blob_new(spec->subject));
     p->spec.method = p->method = mem_dup(spec->method);
     p->spec.caller = p->caller = mem_dup_opt(spec->caller);
+    p->spec.origin = p->origin = mem_dup_opt(spec->origin);
     p->spec.client = p->client = mem_dup_opt(spec->client);
     p->spec.uuid = p->uuid = mem_dup_opt(spec->uuid);
     p->spec.caps = p->caps = mem_dup_opt(spec->caps);

@@ -109,6 +109,10 @@ struct call_spec {
     /* Who asks: calls with the same key come from the same client. Decides the instance of a
      * per_client server, and who may be asked. "" is nobody in particular. Copied. */
     const char *caller;
+    /* Where a caller comes from that can name itself anew with each call, and that nobody sees
+     * leaving: all of one origin together have a few instances, and the one that has rested longest
+     * makes room. NULL: hub_caller_left() will tell of its end. Copied. */
+    const char *origin;
     /* The same for people: "Claude Code 2.1", "console". May be NULL. Copied, at most
      * MCP_CLIENT_LABEL_MAX bytes of it. */
     const char *client;

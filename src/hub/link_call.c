@@ -142,6 +142,7 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     c->spec.subject = span_make(put(&at, spec->subject), spec->subject.n);
     if (spec->caps)
         c->spec.caps = put(&at, caps);
+    c->spec.origin = NULL; /* its instance has it */
     if (spec->uuid)
         memcpy(c->uuid, spec->uuid, UUID_CHARS);
     c->spec.uuid = c->uuid;
@@ -170,7 +171,9 @@ static int choose(struct channel **out, struct link *l, const struct call_spec *
     if (instances_wanted(l) && spec->caller && *spec->caller) {
         *out = instance_find(l, spec->caller);
         if (!*out)
-            return instance_open(out, l, spec->caller, err);
+            return instance_open(out, l, spec, err);
+        list_remove(&(*out)->at);
+        list_append(&l->instances, &(*out)->at);
     }
     return 0;
 }

@@ -269,6 +269,7 @@ static void channel_free(void *p)
 
     assert(!timer_running(&ch->timer) && "a channel that leaves arms nothing");
     free(ch->caller);
+    free(ch->origin);
     free(ch);
 }
 

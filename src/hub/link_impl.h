@@ -25,6 +25,7 @@ struct channel {
     struct list at; /* in link.instances */
     struct link *l;
     char *caller;          /* NULL: the shared one */
+    char *origin;          /* see call_spec; may be NULL */
     struct client *client; /* NULL: none */
     bool ready;            /* it has shaken hands */
     bool leaving;          /* takes no calls any more */
@@ -116,7 +117,7 @@ struct link {
     struct map tasks;         /* "caller\nid" of those that are watched; the values mean nothing */
 
     struct channel shared;
-    struct list instances;
+    struct list instances; /* the one that was called last at the end */
     size_t n_instances;
 
     struct list calls;
@@ -191,7 +192,7 @@ bool instances_take_turns(const struct link *l);
 void instances_learn(struct link *l);
 /* NULL: there can be none, err says why. */
 struct channel *instance_find(struct link *l, const char *caller);
-MUST_CHECK int instance_open(struct channel **out, struct link *l, const char *caller,
+MUST_CHECK int instance_open(struct channel **out, struct link *l, const struct call_spec *spec,
                              struct pb_error *err);
 void instance_opened(struct channel *ch, const struct pb_error *err);
 void instance_lost(struct channel *ch, const struct pb_error *why);

@@ -95,18 +95,65 @@ static void on_timer(void *ctx)
     give_up(ch, &err);
 }
 
-int instance_open(struct channel **out, struct link *l, const char *caller, struct pb_error *err)
-{
-    struct channel *ch;
-    struct pb_error why;
+/* ---- room for one more ---- */
 
-    if (l->n_instances >= LINK_INSTANCES_MAX)
+static bool is_of(const struct channel *ch, const char *origin)
+{
+    return ch->origin && (!origin || strcmp(ch->origin, origin) == 0);
+}
+
+static size_t count_of(const struct link *l, const char *origin)
+{
+    size_t n = 0;
+
+    for (const struct list *pos = l->instances.next; pos != &l->instances; pos = pos->next)
+        n += is_of(CONTAINER_OF(pos, struct channel, at), origin);
+    return n;
+}
+
+/* The one of this origin (NULL: of any) that has rested longest goes. False: all of them work. */
+static bool make_room(struct link *l, const char *origin)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &l->instances) {
+        struct channel *ch = CONTAINER_OF(pos, struct channel, at);
+
+        if (!is_of(ch, origin) || ch->in_flight || ch->n_waiting)
+            continue;
+        link_log(l, PB_LOG_INFO, "An own instance of a caller stops to make room for another");
+        drop(ch, CALL_DISCONNECTED);
+        return true;
+    }
+    return false;
+}
+
+static int check_room(struct link *l, const char *origin, struct pb_error *err)
+{
+    if (origin && count_of(l, origin) >= LINK_ORIGIN_MAX && !make_room(l, origin))
+        return fault_fail(err, FAULT_BUSY,
+                          "Server '%s' works in %d own instances for clients from there already",
+                          link_name(l), LINK_ORIGIN_MAX);
+    if (l->n_instances >= LINK_INSTANCES_MAX && !make_room(l, NULL))
         return fault_fail(err, FAULT_BUSY,
                           "Server '%s' runs %d own instances of its callers already", link_name(l),
                           LINK_INSTANCES_MAX);
+    return 0;
+}
+
+int instance_open(struct channel **out, struct link *l, const struct call_spec *spec,
+                  struct pb_error *err)
+{
+    struct channel *ch;
+    struct pb_error why;
+    int rc = check_room(l, spec->origin, err);
+
+    if (rc < 0)
+        return rc;
     ch = NEW(struct channel);
     channel_init(ch, l);
-    ch->caller = mem_dup(caller);
+    ch->caller = mem_dup(spec->caller);
+    ch->origin = mem_dup_opt(spec->origin);
     timer_init(&ch->timer, l->loop, on_timer, ch);
     list_append(&l->instances, &ch->at);
     l->n_instances++;

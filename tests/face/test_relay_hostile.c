@@ -308,3 +308,37 @@ TEST(no_part_of_a_state_can_be_changed)
     down_close(&d);
     kit_close(&k);
 }
+
+/* ---- names that a client gives itself ----------------------------------------------------- */
+
+TEST(a_client_with_a_new_name_for_each_call_does_not_get_a_process_for_each)
+{
+    static const char *const none[] = { NULL };
+    struct spec *spec = spec_stdio("alpha", "fake", none, none);
+    struct link_facts facts;
+    struct fake_server *f;
+    struct pb_error err;
+    struct kit k;
+    struct down d;
+    char name[16];
+
+    kit_open(&k);
+    f = fakes_add(&k.fakes, "alpha");
+    fake_tool(f, "text", FAKE_TEXT);
+    spec->instance = SPEC_PER_CLIENT;
+    CHECK_INT(hub_add(k.hub, spec, &err), 0);
+    CHECK_INT(hub_connect(k.hub, "alpha", &err), 0);
+    spec_unref(spec);
+    FAKES_UNTIL(&k.fakes, link_state(hub_link(k.hub, "alpha")) == LINK_CONNECTED);
+    down_open(&d, &k, PEER_STATELESS, ERA_MODERN, "{}");
+    d.name = name;
+    for (int i = 0; i < 3 * LINK_ORIGIN_MAX; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        down_call(&d, i, "alpha__text", "");
+        CHECK_HAS(down_next(&d), "mock");
+    }
+    link_facts(hub_link(k.hub, "alpha"), &facts);
+    CHECK_INT(facts.instances, LINK_ORIGIN_MAX);
+    down_close(&d);
+    kit_close(&k);
+}

@@ -320,6 +320,55 @@ TEST(there_are_only_so_many_instances)
     kit_done(&k);
 }
 
+static void call_from(struct link_kit *k, struct fake_reply *a, const char *tool, int name,
+                      const char *origin)
+{
+    char caller[16];
+
+    snprintf(caller, sizeof caller, "%s%d", origin, name);
+    kit_call_with(k, a, tool, &(struct call_spec){ .caller = caller, .origin = origin });
+}
+
+TEST(callers_that_name_themselves_share_a_few_instances)
+{
+    enum { MAX = LINK_ORIGIN_MAX };
+    struct link_kit k;
+    struct fake_reply a, busy[MAX];
+
+    per_client(&k);
+    for (int i = 0; i < 5 * MAX; i++) { /* a new name each time */
+        call_from(&k, &a, "text", i, "o");
+        FAKES_UNTIL(&k.fakes, a.count);
+        CHECK_HAS(a.result, "mock");
+        fake_reply_done(&a);
+        CHECK_INT(instances(&k), i < MAX ? i + 1 : MAX);
+    }
+    k.f->connects = 0; /* the oldest that rests makes room, not the one that was used last */
+    call_from(&k, &a, "text", 4 * MAX, "o");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 0);
+    call_from(&k, &a, "text", 1000, "o");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    call_from(&k, &a, "text", 4 * MAX, "o");
+    FAKES_UNTIL(&k.fakes, a.count);
+    fake_reply_done(&a);
+    CHECK_INT(k.f->connects, 1);
+
+    for (int i = 0; i < MAX; i++) /* those at work stay */
+        call_from(&k, &busy[i], "slow", 2000 + i, "o");
+    FAKES_UNTIL(&k.fakes, k.f->n_held == MAX);
+    call_from(&k, &a, "text", 3000, "o");
+    CHECK_INT(fault_of(&a.err), FAULT_BUSY);
+    CHECK_STR(a.err.msg, "Server 'alpha' works in 16 own instances for clients from there already");
+    call_from(&k, &a, "text", 1, "p"); /* from elsewhere */
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "mock");
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
 TEST(questions_of_an_instance_reach_its_caller_though_others_call_too)
 {
     struct link_kit k;
