@@ -40,7 +40,7 @@ TEST(the_table_is_sorted_and_complete)
             CHECK(p->in != REST_BODY || strcmp(t->method, "GET") != 0);
         }
         /* What is not for everybody is for those who may read exactly when it changes nothing. */
-        CHECK((t->flags & (REST_READ | REST_PUBLIC)) != 0 == (strcmp(t->method, "GET") == 0));
+        CHECK_INT((t->flags & (REST_READ | REST_PUBLIC)) != 0, strcmp(t->method, "GET") == 0);
         CHECK_INT(params, braces);
         CHECK(n <= REST_PARAMS_MAX);
         CHECK(t->run && *t->help && !t->example != !t->type);
