@@ -4,7 +4,7 @@
 
 static struct channel *channel_of(struct link *l, const char *caller)
 {
-    return l->spec->instance == SPEC_PER_CLIENT && *caller ? instance_find(l, caller) : &l->shared;
+    return instances_wanted(l) && *caller ? instance_find(l, caller) : &l->shared;
 }
 
 /* Which channel an entry of link.tasks is for, and which task it is; callers have no line ends. */
