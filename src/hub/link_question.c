@@ -2,7 +2,8 @@
  *
  * Over stdio nothing says which call a question belongs to. If all calls in flight come from one
  * caller, those counted in that were cancelled and that the server has not answered, it goes to the
- * newest of them. With several callers it could be anybody's, and what one client is asked must not
+ * newest of them; when that one ends first, it was another's, and goes to the next. With several
+ * callers it could be anybody's, and what one client is asked must not
  * be shown to another: it is refused, and from then on callers are kept apart. */
 #include "link_impl.h"
 #include <stdio.h>
@@ -13,7 +14,8 @@ struct link_question {
     struct channel *ch;
     struct client_question *q; /* NULL: the answer goes nowhere */
     struct link_call *call;    /* NULL: of no call */
-    bool stays;                /* the end of the call is not its end */
+    struct blob *guessed; /* its params, when the call may be another; NULL: it said which it is */
+    const char *method;   /* with them: a row of `kinds` */
 };
 
 /* ---- what a caller can be asked ---- */
@@ -52,6 +54,14 @@ static const struct {
     { "sampling/createMessage", can_sample },
 };
 /* clang-format on */
+
+static const char *kind_name(struct span method)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (span_is(method, kinds[i].method))
+            return kinds[i].method;
+    return NULL;
+}
 
 static bool can_answer(const struct link_call *c, struct span method, struct span params)
 {
@@ -109,6 +119,8 @@ static void question_free(struct link_question *mine)
 
     detach(mine);
     list_remove(&mine->at);
+    if (mine->guessed)
+        blob_unref(mine->guessed);
     free(mine);
     if (!c)
         return;
@@ -141,7 +153,10 @@ static void ask_owner(struct channel *ch, struct client_question *q, struct span
 static void ask_caller(struct link_call *c, struct link_question *mine, bool guessed,
                        struct span method, struct span params)
 {
-    mine->stays = guessed && span_is(method, "roots/list");
+    if (guessed) {
+        mine->method = kind_name(method);
+        mine->guessed = blob_new(params);
+    }
     c->spec.question(c->spec.ctx, mine, method, params);
 }
 
@@ -243,6 +258,15 @@ static struct link_question *next_open(const struct link_call *c)
     return NULL;
 }
 
+/* Is there another call whose question it may be, or does it need none? */
+static bool may_be_others(struct channel *ch, const struct link_question *mine)
+{
+    struct link_call *other;
+
+    return mine->guessed && !ch->leaving &&
+           (strcmp(mine->method, "roots/list") == 0 || claims_whose(ch, &other) == OF_ONE);
+}
+
 void questions_forget(struct link_call *c)
 {
     struct link_question *mine;
@@ -250,8 +274,8 @@ void questions_forget(struct link_call *c)
     while ((mine = next_open(c))) {
         struct client_question *theirs = detach(mine);
 
-        if (mine->stays && !c->ch->leaving)
-            question_route(c->ch, theirs, 0, SPAN("roots/list"), SPAN(""));
+        if (may_be_others(c->ch, mine))
+            question_route(c->ch, theirs, 0, span_of(mine->method), blob_span(mine->guessed));
         else
             client_refuse(theirs, RPC_INTERNAL_ERROR, "The call of this question has ended");
     }

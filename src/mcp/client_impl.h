@@ -108,7 +108,7 @@ struct client {
     struct table on_wire; /* by wire_id */
     struct buf out;       /* where messages are put together */
     struct list questions;
-    size_t n_questions;
+    size_t n_questions, question_bytes;
     struct opening opening;
     struct client_listen listen;
     struct map tools; /* name -> struct header_params, of tools that mirror arguments */

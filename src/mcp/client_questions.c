@@ -7,8 +7,9 @@ struct client_question {
     struct client *c;
     struct client_call *call; /* modern: whose rounds want it; NULL: legacy */
     uint64_t call_id;
-    char *key; /* modern: the entry; legacy: the id of the request; as written */
-    bool moot; /* nobody waits for the answer any more */
+    char *key;    /* modern: the entry; legacy: the id of the request; as written */
+    size_t bytes; /* of its params */
+    bool moot;    /* nobody waits for the answer any more */
 };
 
 static bool can_elicit(const struct pb_client_options *o)
@@ -52,7 +53,7 @@ static bool mode_declared(const struct client *c, struct span method, struct jso
 }
 
 static struct client_question *question_new(struct client *c, struct client_call *call,
-                                            uint64_t call_id, struct span key)
+                                            uint64_t call_id, struct span key, size_t bytes)
 {
     struct client_question *q = NEW(struct client_question);
 
@@ -60,14 +61,17 @@ static struct client_question *question_new(struct client *c, struct client_call
     q->call = call;
     q->call_id = call_id;
     q->key = mem_dupn(key.p, key.n);
+    q->bytes = bytes;
     list_append(&c->questions, &q->link);
     c->n_questions++;
+    c->question_bytes += bytes;
     return q;
 }
 
 static void question_free(struct client_question *q)
 {
     q->c->n_questions--;
+    q->c->question_bytes -= q->bytes;
     list_remove(&q->link);
     free(q->key);
     free(q);
@@ -106,6 +110,13 @@ static void send_result(struct client *c, struct span id, struct span result)
     client_send_text(c, buf_span(&text));
 }
 
+/* Whoever answers keeps what was asked until then: there is a bound in number and in sum. */
+static bool has_room(const struct client *c, struct json params)
+{
+    return c->n_questions < MCP_QUESTIONS_MAX &&
+           c->question_bytes + json_text(params).n <= MCP_QUESTIONS_BYTES_MAX;
+}
+
 void client_questions_receive(struct client *c, const struct rpc *rpc, uint64_t call_id)
 {
     if (client_modern(c)) {
@@ -116,11 +127,14 @@ void client_questions_receive(struct client *c, const struct rpc *rpc, uint64_t 
         send_error(c, rpc->id, RPC_METHOD_NOT_FOUND, "Method not found");
     } else if (!mode_declared(c, rpc->method, rpc->params)) {
         send_error(c, rpc->id, RPC_INVALID_PARAMS, "This mode of elicitation was not declared");
-    } else if (c->n_questions >= MCP_QUESTIONS_MAX) {
-        send_error(c, rpc->id, RPC_INTERNAL_ERROR, "Too many questions are open");
+    } else if (!has_room(c, rpc->params)) {
+        send_error(c, rpc->id, RPC_INTERNAL_ERROR,
+                   "Too many questions are open, or too large ones");
     } else {
-        c->events.question(c->ctx, question_new(c, NULL, call_id, rpc->id), call_id, rpc->method,
-                           json_text(rpc->params));
+        struct span params = json_text(rpc->params);
+
+        c->events.question(c->ctx, question_new(c, NULL, call_id, rpc->id, params.n), call_id,
+                           rpc->method, params);
     }
 }
 
@@ -137,13 +151,13 @@ bool client_questions_ask(struct client_call *call, struct span key, struct json
              call->method, (int)(method.n < 40 ? method.n : 40), method.p);
         return false;
     }
-    if (c->n_questions >= MCP_QUESTIONS_MAX) {
-        fail(err, PB_E_LIMIT, "%s: more than %d questions are open", call->method,
-             MCP_QUESTIONS_MAX);
+    if (!has_room(c, params)) {
+        fail(err, PB_E_LIMIT, "%s: more than %d questions are open, or more than %d bytes of them",
+             call->method, MCP_QUESTIONS_MAX, MCP_QUESTIONS_BYTES_MAX);
         return false;
     }
-    c->events.question(c->ctx, question_new(c, call, call->id, key), call->id, method,
-                       json_text(params));
+    c->events.question(c->ctx, question_new(c, call, call->id, key, json_text(params).n), call->id,
+                       method, json_text(params));
     return true;
 }
 

@@ -106,6 +106,57 @@ TEST(of_several_calls_of_one_caller_the_newest_is_asked)
     kit_done(&k);
 }
 
+/* Whoever is asked may keep what a server says until there is an answer. */
+TEST(a_question_too_large_to_be_kept_is_refused)
+{
+    static const size_t beside = sizeof "{\"message\":\"\",\"requestedSchema\":{}}" - 1;
+
+    for (int past = 0; past < 2; past++) {
+        AUTO_BUF struct buf text = { 0 };
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        person_call(&k, &p, "slow", "x", ALL_CAPS);
+        FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+        buf_str(&text, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","
+                       "\"params\":{\"message\":\"");
+        for (size_t i = 0; i < MCP_QUESTIONS_BYTES_MAX - beside + (size_t)past; i++)
+            buf_byte(&text, 'm');
+        buf_str(&text, "\",\"requestedSchema\":{}}}");
+        fake_say_raw(k.f, buf_cstr(&text));
+        fakes_settle(&k.fakes);
+        CHECK_INT(p.n_asked, past ? 0 : 1);
+        fake_release(k.f, 0, "done");
+        FAKES_UNTIL(&k.fakes, p.reply.count);
+        fake_reply_done(&p.reply);
+        kit_done(&k);
+    }
+}
+
+/* Nothing says whose question it is, so that the newest is asked; if that one is answered first, it
+ * was not the one that asked. */
+TEST(a_question_outlives_the_call_that_it_was_taken_for)
+{
+    struct link_kit k;
+    struct person asks, newer;
+
+    legacy_kit(&k);
+    person_call(&k, &asks, "ask", "x", ALL_CAPS);
+    person_call(&k, &newer, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, newer.n_asked);
+    fake_release(k.f, 0, "done");
+    FAKES_UNTIL(&k.fakes, newer.reply.count);
+    CHECK_INT(asks.n_asked, 1);
+    CHECK_STR(asks.asked, newer.asked);
+    link_answer(asks.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, asks.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    fake_reply_done(&newer.reply);
+    fake_reply_done(&asks.reply);
+    kit_done(&k);
+}
+
 static bool is_apart(const struct link_kit *k)
 {
     struct link_facts facts;
