@@ -126,28 +126,21 @@ static bool read_message(struct message_read *out, struct span params)
     return true;
 }
 
-static bool same_caller(const struct link_call *a, const struct link_call *b)
-{
-    return *a->spec.caller && strcmp(a->spec.caller, b->spec.caller) == 0;
-}
-
 /* Whose a message is that came outside a call. It may be about any call that the server works on,
- * and hold what its caller sent: it goes to a call only if all of them are of one caller, and then
- * to the one that wants the most, once. In doubt it is for none of them; legacy sessions, whose log
- * is the server's and not a call's, get it from the owner. */
-static struct link_call *listener(const struct channel *ch)
+ * or was told to drop, and hold what its caller sent: it goes to a call only if all of them are of
+ * one caller, and then to the one that wants the most, once. In doubt it is for none of them;
+ * legacy sessions, whose log is the server's and not a call's, get it from the owner. */
+static struct link_call *listener(struct channel *ch)
 {
-    const struct link *l = ch->l;
-    struct link_call *found = NULL, *last = NULL;
+    struct link_call *newest, *found = NULL;
 
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+    if (claims_whose(ch, &newest) != OF_ONE)
+        return NULL;
+    if (!*newest->spec.caller && ch->working.n + ch->ghosts.n > 1) /* nobody in particular, twice */
+        return NULL;
+    for (struct list *pos = ch->working.claims.next; pos != &ch->working.claims; pos = pos->next) {
+        struct link_call *c = CONTAINER_OF(pos, struct link_call, claim.at);
 
-        if (c->ch != ch || !c->sent)
-            continue;
-        if (last && !same_caller(last, c))
-            return NULL;
-        last = c;
         if (c->spec.wants_log && c->spec.log &&
             (!found || c->spec.log_level < found->spec.log_level))
             found = c;

@@ -141,7 +141,7 @@ TEST(messages_of_a_server_go_to_the_one_call_that_wants_them_else_to_the_owner)
 }
 
 static uint64_t call_by(struct link_kit *k, struct fake_reply *a, const char *caller,
-                                  bool wants_log, enum pb_log_level level)
+                        bool wants_log, enum pb_log_level level)
 {
     return kit_call_with(
         k, a, "slow",
@@ -185,6 +185,30 @@ static bool hears(struct link_kit *k, enum pb_log_level level)
     return link_log_count(k->link) > before;
 }
 
+/* A server that was told to drop a call may still talk about it. */
+TEST(messages_are_not_for_a_caller_while_another_ones_cancelled_call_may_go_on)
+{
+    struct link_kit k;
+    struct fake_reply x, y;
+    uint64_t id;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_LEGACY;
+    fake_tool(k.f, "slow", FAKE_HANG);
+    kit_start(&k);
+    id = kit_call_with(&k, &x, "slow", &(struct call_spec){ .caller = "x" });
+    kit_call_with(&k, &y, "slow",
+                  &(struct call_spec){ .caller = "y", .wants_log = true, .log = fake_on_log });
+    fakes_settle(&k.fakes);
+    CHECK(link_cancel(k.link, id, CALL_BY_USER));
+    fake_say_raw(k.f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
+                      "\"level\":\"error\",\"data\":\"secret of x\"}}");
+    fakes_settle(&k.fakes);
+    CHECK_INT(y.logged, 0);
+    CHECK_INT(k.n_messages, 1); /* the owner's */
+    kit_done(&k);
+}
+
 TEST(a_call_that_wants_more_lowers_the_level_of_a_legacy_server_once)
 {
     struct link_kit k;
@@ -195,12 +219,12 @@ TEST(a_call_that_wants_more_lowers_the_level_of_a_legacy_server_once)
     fake_tool(k.f, "slow", FAKE_HANG);
     kit_start(&k);
     CHECK(!hears(&k, PB_LOG_DEBUG)); /* info until told otherwise */
-    listen(&k, &a, PB_LOG_ERROR);
+    call_by(&k, &a, "x", true, PB_LOG_ERROR);
     fakes_settle(&k.fakes);
     CHECK(!hears(&k, PB_LOG_DEBUG));
     CHECK(hears(&k, PB_LOG_INFO)); /* others and the log want more than this call */
     CHECK_INT(a.logged, 0);
-    listen(&k, &b, PB_LOG_DEBUG);
+    call_by(&k, &b, "x", true, PB_LOG_DEBUG);
     fakes_settle(&k.fakes);
     CHECK(hears(&k, PB_LOG_DEBUG));
     CHECK(link_cancel(k.link, 2, CALL_BY_USER));
