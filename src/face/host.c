@@ -69,6 +69,7 @@ static const struct provider host_provider = {
     .wait = host_wait_any,
     .watch = host_watch,
     .notified = host_notified,
+    .congested = host_congested,
     .left = host_left,
 };
 

@@ -104,6 +104,7 @@ bool host_subscribable(void *ctx, struct span uri);
 void host_watch(void *ctx, struct span uri, bool on);
 void host_notified(void *ctx, struct peer *p, const struct rpc *message);
 void host_left(void *ctx, struct peer *p);
+void host_congested(void *ctx, struct peer *p, bool on);
 void host_watches_done(struct host *h);
 
 /* What a server says is for those who see it. */

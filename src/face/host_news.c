@@ -269,6 +269,14 @@ void host_notified(void *ctx, struct peer *p, const struct rpc *message)
         host_roots_moved(h, p, true);
 }
 
+void host_congested(void *ctx, struct peer *p, bool on)
+{
+    struct host *h = ctx;
+
+    if (h->set->hub)
+        relays_congested(h->set->relays, p, on);
+}
+
 void host_left(void *ctx, struct peer *p)
 {
     AUTO_BUF struct buf key = { 0 };

@@ -322,6 +322,8 @@ void relay_call(struct relay *c, struct span params, bool plain)
         c->id = 0;
         relay_reply_fault(c, &err);
         relay_end(c);
+    } else if (peer_congested(r->peer)) {
+        hub_hold(s->hub, c->id, true);
     }
 }
 
@@ -389,6 +391,18 @@ static struct relay *parked_for(const struct relays *s, const struct peer *p)
         if (((struct relay *)slot->value)->peer == p)
             return slot->value;
     return NULL;
+}
+
+void relays_congested(struct relays *s, const struct peer *p, bool on)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &s->relays) {
+        struct relay *c = CONTAINER_OF(pos, struct relay, in_set);
+
+        if (c->id && c->request && c->request->peer == p)
+            hub_hold(s->hub, c->id, on);
+    }
 }
 
 void relays_left(struct relays *s, const struct peer *p)

@@ -63,6 +63,8 @@ bool relay_tell_task(struct relays *s, const struct task_view *v, struct span ta
  * more, unless it is stateless
  * (the peer of such clients is all of them). */
 void relays_left(struct relays *s, const struct peer *p);
+/* What it called for cannot be passed on now, or can again. */
+void relays_congested(struct relays *s, const struct peer *p, bool on);
 /* A server says that what it had asked for by URL is done: told to the client that it asked. */
 void relays_elicited(struct relays *s, const char *server, struct span params);
 size_t relays_parked(const struct relays *s);

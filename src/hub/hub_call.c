@@ -326,6 +326,17 @@ void hub_pause(struct hub *h, uint64_t id, bool paused)
         link_pause(m->link, id & LOW_BITS, paused);
 }
 
+void hub_hold(struct hub *h, uint64_t id, bool held)
+{
+    struct parked *p = id & PARKED_BIT ? map_get(&h->parked, map_u64(&id)) : NULL;
+    struct member *m = hub_by_no(h, id >> ID_SHIFT);
+
+    if (p && p->sent)
+        link_hold(p->m->link, p->sent, held);
+    else if (m && !(id & PARKED_BIT))
+        link_hold(m->link, id & LOW_BITS, held);
+}
+
 static void drop_calls_of(struct member *m, const char *caller)
 {
     struct list *pos, *safe;

@@ -236,6 +236,10 @@ int link_ping(struct link *l, uint64_t timeout_ms, client_reply_fn *fn, void *ct
 {
     if (!link_in(l, LINK_CONNECTED) || !l->shared.client)
         return fault_fail(err, FAULT_NOT_CONNECTED, "Server '%s' is not connected", link_name(l));
+    /* What a ping brings in are the answers before its own. */
+    if (client_is_held(l->shared.client))
+        return fault_fail(err, FAULT_BUSY, "Server '%s' waits for a client that does not read",
+                          link_name(l));
     return client_ping(l->shared.client, timeout_ms, fn, ctx, err);
 }
 

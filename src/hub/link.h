@@ -157,6 +157,9 @@ bool link_cancel(struct link *l, uint64_t id, enum call_cancel why);
 bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why);
 bool link_has_call(const struct link *l, const char *uuid);
 void link_pause(struct link *l, uint64_t id, bool paused);
+/* Who called cannot take the answer now: its clock stops, too, and the server waits when all who
+ * called it are like that. */
+void link_hold(struct link *l, uint64_t id, bool held);
 /* The client with this key is gone: its instance of a per_client server is stopped. */
 void link_caller_left(struct link *l, const char *caller);
 

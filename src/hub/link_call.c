@@ -67,13 +67,17 @@ static int call_send(struct link_call *c, struct span params, struct pb_error *e
         .reply = link_call_on_reply,
         .ctx = c,
     };
+    int rc;
 
     c->sent = true;
     c->ch->in_flight++;
     crowd_add(&c->ch->working, &c->claim, c->spec.caller);
     if (s->wants_log)
         log_want(c->ch, s->log_level);
-    return client_request(c->ch->client, &r, &c->client_id, err);
+    rc = client_request(c->ch->client, &r, &c->client_id, err);
+    if (rc == 0 && c->held)
+        client_hold(c->ch->client, c->client_id, true);
+    return rc;
 }
 
 static bool may_send(const struct channel *ch, const char *caller)

@@ -207,7 +207,7 @@ void link_call_extend(struct link_call *c)
 void link_call_clock(struct link_call *c)
 {
     uint64_t now = loop_now(c->l->loop);
-    bool stop = c->paused || c->n_questions;
+    bool stop = c->paused || c->held || c->n_questions;
 
     if (stop == c->stopped || list_empty(&c->at)) /* or it has ended */
         return;
@@ -229,6 +229,18 @@ void link_pause(struct link *l, uint64_t id, bool paused)
     if (!c)
         return;
     c->paused = paused;
+    link_call_clock(c);
+}
+
+void link_hold(struct link *l, uint64_t id, bool held)
+{
+    struct link_call *c = link_call_find(l, id);
+
+    if (!c)
+        return;
+    c->held = held;
+    if (c->client_id && c->ch->client)
+        client_hold(c->ch->client, c->client_id, held);
     link_call_clock(c);
 }
 

@@ -69,6 +69,7 @@ struct link_call {
     bool unanswered; /* it has ended, but not by an answer of the server */
     bool sent;       /* counted in channel.in_flight */
     bool paused;     /* by link_pause() */
+    bool held;       /* by link_hold() */
     bool stopped;    /* its clock stands */
     bool extended;   /* progress has moved its limit */
     bool progressed; /* there was any */

@@ -54,6 +54,10 @@ MUST_CHECK int client_request(struct client *c, const struct client_request_spec
 /* Returns the id under which the server may answer all the same (`stray`); 0: there is no such
  * request, or it was not on its way. */
 uint64_t client_cancel(struct client *c, uint64_t id, const char *reason);
+/* Whoever waits for the answer to this request cannot take it now. While that is so for every
+ * request under way, the server is not read from, where the transport can do that: it waits. */
+void client_hold(struct client *c, uint64_t id, bool on);
+bool client_is_held(const struct client *c);
 /* The ctx of a request under way that will be told by this function; NULL: there is none. */
 void *client_request_ctx(struct client *c, uint64_t id, client_reply_fn *reply);
 MUST_CHECK int client_notify(struct client *c, const char *method, struct span params,

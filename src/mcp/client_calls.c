@@ -25,6 +25,31 @@ void client_call_unwire(struct client_call *call, enum wire_drop why)
         c->wire->ops->drop(c->wire, id, why);
 }
 
+/* ---- holding ---- */
+
+bool client_is_held(const struct client *c)
+{
+    return c->n_held && c->n_held == c->by_id.n - c->n_endless;
+}
+
+/* After each change of what it looks at. */
+static void steer(struct client *c)
+{
+    if (c->wire && c->wire->ops->hold)
+        c->wire->ops->hold(c->wire, client_is_held(c));
+}
+
+void client_hold(struct client *c, uint64_t id, bool on)
+{
+    struct client_call *call = client_call_find(c, id);
+
+    if (!call || call->held == on)
+        return;
+    call->held = on;
+    c->n_held += on ? 1 : (size_t)-1;
+    steer(c);
+}
+
 static void call_free(struct client_call *call)
 {
     timer_stop(&call->timer);
@@ -46,6 +71,9 @@ void client_call_finish(struct client_call *call, const struct client_reply *rep
     client_questions_forget(c, call);
     table_del(&c->by_id, call->id);
     list_remove(&call->at);
+    c->n_held -= call->held;
+    c->n_endless -= call->endless;
+    steer(c);
     call_free(call);
     if (fn)
         fn(ctx, reply);
@@ -240,6 +268,8 @@ static struct client_call *make_call(struct client *c, const struct client_reque
     timer_init(&call->timer, c->loop, on_timer, call);
     table_put(&c->by_id, call->id, call);
     list_append(&c->calls, &call->at);
+    c->n_endless += call->endless;
+    steer(c);
     return call;
 }
 

@@ -48,6 +48,7 @@ struct client_call {
     bool shaking;         /* part of the handshake: may be sent before the client is ready */
     bool endless;         /* subscriptions/listen */
     bool resent, refreshed;
+    bool held; /* nobody takes its answer now */
     char strings[];
 };
 
@@ -106,7 +107,8 @@ struct client {
     struct list calls;    /* in the order in which they were sent, more or less */
     struct table by_id;   /* the same ones */
     struct table on_wire; /* by wire_id */
-    struct buf out;       /* where messages are put together */
+    size_t n_held, n_endless;
+    struct buf out; /* where messages are put together */
     struct list questions;
     size_t n_questions, question_bytes;
     struct opening opening;

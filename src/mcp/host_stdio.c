@@ -32,6 +32,7 @@ struct stdio_host {
     struct buf gathered;
     bool gathering;
     bool resume_due, eof, broken;
+    bool congestion_due; /* the peer is to be told how things stand */
     bool guest;        /* one of many: its end is not the server's ... */
     loop_fn *ended_fn; /* ... but may be told */
     void *ended_ctx;
@@ -149,6 +150,24 @@ static void add_line(struct buf *out, const struct span *parts, size_t n)
     buf_byte(out, '\n');
 }
 
+static void on_congestion(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    h->congestion_due = false;
+    if (h->state.now < STDIO_FLUSHING)
+        peer_set_congested(h->peer, stream_full(h->out));
+}
+
+/* May be inside the peer. */
+static void check_congestion(struct stdio_host *h)
+{
+    if (h->congestion_due || stream_full(h->out) == peer_congested(h->peer))
+        return;
+    h->congestion_due = true;
+    loop_defer(h->loop, on_congestion, h);
+}
+
 static void give(struct stdio_host *h, const struct span *parts, size_t n)
 {
     struct pb_error err;
@@ -162,6 +181,7 @@ static void give(struct stdio_host *h, const struct span *parts, size_t n)
     }
     if (!stream_queued(h->out))
         settle(h);
+    check_congestion(h);
 }
 
 static void give_gathered(struct stdio_host *h)
@@ -357,6 +377,7 @@ static void on_drain(void *ctx)
     struct stdio_host *h = ctx;
 
     settle(h);
+    check_congestion(h);
     tell_missed(h);
     if (h->state.now == STDIO_OPEN && lines_stopped(&h->lines))
         pump_more(h);

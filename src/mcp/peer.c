@@ -280,6 +280,19 @@ size_t peer_cancel_all(struct peer *p)
     return n;
 }
 
+void peer_set_congested(struct peer *p, bool on)
+{
+    const struct provider *provider = p->server->provider;
+
+    if (p->closed || p->congested == on)
+        return;
+    p->congested = on;
+    if (provider->congested)
+        provider->congested(p->server->provider_ctx, p, on);
+}
+
+bool peer_congested(const struct peer *p) { return p->congested; }
+
 size_t peer_in_flight(const struct peer *p) { return p->in_flight; }
 
 enum peer_kind peer_kind(const struct peer *p) { return p->kind; }

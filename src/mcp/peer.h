@@ -85,6 +85,10 @@ void peer_exchange_gone(struct peer *p, void *exchange);
  * cancelled". Returns how many. */
 size_t peer_cancel_all(struct peer *p);
 
+/* Its transport cannot get rid of what was sent, or can again. Not inside `send`. */
+void peer_set_congested(struct peer *p, bool on);
+bool peer_congested(const struct peer *p);
+
 enum peer_kind peer_kind(const struct peer *p);
 /* No other peer of this process has or had this number. */
 uint64_t peer_serial(const struct peer *p);

@@ -12,7 +12,7 @@ struct peer {
     uint64_t serial;
     const struct peer_ops *ops;
     void *transport;
-    bool closed;
+    bool closed, congested;
 
     enum era era;     /* ERA_UNKNOWN until a message decides */
     bool initialized; /* the handshake was answered */

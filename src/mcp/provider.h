@@ -30,6 +30,10 @@ struct provider {
     /* A notification of a client that the peer did not use up itself; "initialized" is told, too.
      * May be NULL. */
     void (*notified)(void *ctx, struct peer *p, const struct rpc *message);
+    /* This client does not read, and what waits for it is past the mark: what it called for should
+     * not come in; or (`on` false) it may again. Not from inside a call of the provider. May be
+     * NULL. */
+    void (*congested)(void *ctx, struct peer *p, bool on);
     /* This client is gone for good: its session ended or its connection closed. May be NULL. */
     void (*left)(void *ctx, struct peer *p);
     /* How many handlers still run, also ones whose request has ended: a stop gives them

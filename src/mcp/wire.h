@@ -58,6 +58,9 @@ struct wire_ops {
     void (*settle)(struct wire *w, const struct revision *rev);
     /* Open the stream for what the server says by itself. */
     void (*listen)(struct wire *w);
+    /* Nothing is read from the server while it is held: who waits for its answers cannot take
+     * them. The same again changes nothing. */
+    void (*hold)(struct wire *w, bool on);
     /* Forget session and revision: a new handshake follows. */
     void (*reset)(struct wire *w);
     pid_t (*pid)(const struct wire *w);

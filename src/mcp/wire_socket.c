@@ -13,6 +13,7 @@ struct socket_wire {
     unsigned closing;
     bool over, leaving, resuming;
     char *ended; /* why nothing more comes; what came may not be handled yet. NULL: it may come */
+    bool held; /* not read for now */
     loop_fn *closed;
     void *closed_ctx;
 };
@@ -57,9 +58,11 @@ static void resume(void *ctx)
         unref(s);
         return;
     }
+    if (s->held)
+        return;
     s->lines_in_turn = 0;
     lines_resume(&s->lines);
-    if (s->leaving || s->over || lines_stopped(&s->lines))
+    if (s->leaving || s->over || s->held || lines_stopped(&s->lines))
         return;
     if (s->ended)
         tell_end(s);
@@ -67,19 +70,37 @@ static void resume(void *ctx)
         stream_read(s->in, true);
 }
 
+static void resume_later(struct socket_wire *s)
+{
+    if (s->resuming)
+        return;
+    s->resuming = true;
+    if (!s->ended)
+        stream_read(s->in, false);
+    loop_defer(s->wire.loop, resume, s);
+}
+
+static void socket_hold(struct wire *w, bool on)
+{
+    struct socket_wire *s = of(w);
+
+    if (s->held == on || s->leaving || s->over || s->ended)
+        return;
+    s->held = on;
+    if (on)
+        stream_read(s->in, false);
+    else
+        resume_later(s);
+}
+
 /* One chatty server must not starve the rest. */
 static bool go_on(struct socket_wire *s)
 {
-    if (s->leaving || s->over)
+    if (s->leaving || s->over || s->held)
         return false;
     if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
         return true;
-    if (!s->resuming) {
-        s->resuming = true;
-        if (!s->ended)
-            stream_read(s->in, false);
-        loop_defer(s->wire.loop, resume, s);
-    }
+    resume_later(s);
     return false;
 }
 
@@ -120,6 +141,9 @@ static void end(struct socket_wire *s, const char *why)
     if (s->over || s->leaving || s->ended)
         return;
     s->ended = mem_dup(why);
+    if (s->held)
+        resume_later(s);
+    s->held = false; /* what is left is no more than was read */
     if (!s->resuming)
         tell_end(s); /* else when what is left has been handed on */
 }
@@ -166,6 +190,7 @@ static void socket_close(struct wire *w, loop_fn *fn, void *ctx)
 static const struct wire_ops socket_ops = {
     .kind = WIRE_STDIO,
     .send = socket_send,
+    .hold = socket_hold,
     .close = socket_close,
 };
 

@@ -11,6 +11,7 @@ struct stdio_wire {
     bool over;     /* closed was told, or is about to be */
     bool leaving;  /* closing: its input has ended, and it may end by itself */
     bool resuming; /* a deferred resume is on its way */
+    bool held;     /* not read for now */
     bool gone;     /* only the deferred resume still holds it */
     struct timer patience;
     loop_fn *closed;
@@ -43,11 +44,11 @@ static void resume(void *ctx)
         free_wire(s);
         return;
     }
-    if (s->leaving)
+    if (s->leaving || s->held)
         return;
     s->lines_in_turn = 0;
     lines_resume(&s->lines);
-    if (lines_stopped(&s->lines) || s->leaving)
+    if (lines_stopped(&s->lines) || s->leaving || s->held)
         return;
     if (s->ended)
         tell_end(s);
@@ -55,19 +56,37 @@ static void resume(void *ctx)
         stream_read(child_out(s->child), true);
 }
 
+static void resume_later(struct stdio_wire *s)
+{
+    if (s->resuming)
+        return;
+    s->resuming = true;
+    if (!s->ended)
+        stream_read(child_out(s->child), false);
+    loop_defer(s->wire.loop, resume, s);
+}
+
+static void stdio_hold(struct wire *w, bool on)
+{
+    struct stdio_wire *s = of(w);
+
+    if (s->held == on || s->leaving || s->over || s->ended)
+        return;
+    s->held = on;
+    if (on)
+        stream_read(child_out(s->child), false);
+    else
+        resume_later(s);
+}
+
 /* One chatty server must not starve the rest. */
 static bool go_on(struct stdio_wire *s)
 {
-    if (s->leaving || s->over)
+    if (s->leaving || s->over || s->held)
         return false;
     if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
         return true;
-    if (!s->resuming) {
-        s->resuming = true;
-        if (!s->ended)
-            stream_read(child_out(s->child), false);
-        loop_defer(s->wire.loop, resume, s);
-    }
+    resume_later(s);
     return false;
 }
 
@@ -148,6 +167,9 @@ static void on_exited(void *ctx, int status, int signal)
     (void)signal;
     timer_stop(&s->patience);
     s->ended = true;
+    if (s->held)
+        resume_later(s);
+    s->held = false; /* what is left is no more than was read */
     if (s->leaving)
         end_child(s);
     else if (!s->resuming && !s->over)
@@ -250,6 +272,7 @@ static void stdio_last_words(const struct wire *w, struct buf *out)
 static const struct wire_ops stdio_ops = {
     .kind = WIRE_STDIO,
     .send = stdio_send,
+    .hold = stdio_hold,
     .pid = stdio_pid,
     .last_words = stdio_last_words,
     .close = stdio_close,
