@@ -469,7 +469,7 @@ TEST(progress_rises_and_goes_only_to_those_who_asked)
     CHECK_STR(f.sent[2].text, RPC("\"method\":\"notifications/message\",\"params\":{\"level\":"
                                   "\"warning\",\"logger\":\"tool\",\"data\":{\"a\":1}}"));
     CHECK(f.sent[0].about && f.sent[2].about);
-    CHECK_INT(f.sent[0].kind, SEND_NOTIFICATION);
+    CHECK_INT(f.sent[0].kind, SEND_CHATTER);
     fake_forget(&f);
     fake_say(&f, CALL("2", "talk"));
     CHECK_INT(f.n_sent, 2);
