@@ -2,10 +2,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
-enum { TOKEN_BYTES_MAX = 1024 };
+enum { TOKEN_BYTES_MAX = 1024, LOCK_STEP_MS = 10 };
 
 #define VARIABLE "PATCHBAY_TOKEN"
 
@@ -199,8 +200,16 @@ int token_list_change(const char *path, token_change_fn *fn, void *ctx, struct p
     if (rc < 0)
         return rc;
     lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock < 0 || flock(lock, LOCK_EX) < 0)
-        return fail_sys(err, errno, "keep others from changing '%s' meanwhile", path);
+    if (lock < 0)
+        return fail_sys(err, errno, "open the directory '%s'", dir);
+    for (int waited = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break; /* a file system without locks: replacing is atomic all the same */
+        if (waited >= CONFIG_LOCK_MS)
+            return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
+                        dir);
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
     rc = token_list_read(path, &t, err);
     if (rc == 0)
         rc = fn(ctx, t, err);

@@ -33,6 +33,8 @@ static void warn_unset(void *ctx, struct span variable)
     struct unset *u = ctx;
     char shown[SHOWN_MAX + 1];
 
+    if (mask_wants(SPAN(""), span_make(variable.p + 2, variable.n - 3)))
+        variable = SPAN("${" SPEC_MASKED "}"); /* the key itself, where its variable should be */
     show_head(shown, variable, SHOWN_MAX);
     entry_warn(u->e, u->v, u->key, "the variable %s is not set; it stays as it is written", shown);
 }

@@ -167,11 +167,14 @@ int keys_load(struct keys **out, const struct spec *s, const char *dir, struct p
 void keys_apply(const struct keys *k, struct spec *s, struct arena *a)
 {
     const char *const **list = is_remote(s) ? &s->headers : &s->env;
-    const char **all;
+    const char **all, **added;
     size_t n = 0;
 
     if (!k || !k->n)
         return;
+    added = arena_alloc(a, (k->n + 1) * sizeof *added);
+    memcpy(added, k->pairs, k->n * sizeof *added);
+    s->keys = added;
     while ((*list)[n])
         n++;
     all = arena_alloc(a, (n + k->n + 1) * sizeof *all);

@@ -16,7 +16,7 @@ struct word {
 
 struct redact {
     struct word *buckets[BUCKETS];
-    size_t n;
+    size_t n, bytes;
     bool full;
 };
 
@@ -58,7 +58,7 @@ static void add_word(struct redact *r, struct span text)
     for (w = *at; w; w = w->next)
         if (span_eq(span_make(w->text, w->n), text))
             return;
-    if (r->n == REDACT_WORDS_MAX) {
+    if (r->n == REDACT_WORDS_MAX || text.n > REDACT_BYTES_MAX - r->bytes) {
         r->full = true;
         return;
     }
@@ -68,6 +68,7 @@ static void add_word(struct redact *r, struct span text)
     memcpy(w->text, text.p, text.n);
     *at = w;
     r->n++;
+    r->bytes += text.n;
 }
 
 static void add_in_json(struct redact *r, struct span secret)
@@ -152,7 +153,7 @@ static void add_lines(struct redact *r, struct span secret)
 static void add_secret(struct redact *r, struct span secret, size_t min)
 {
     secret = span_trim(secret);
-    if (secret.n < min)
+    if (secret.n < min || r->full)
         return;
     add_word(r, secret);
     add_lines(r, secret);
@@ -243,6 +244,8 @@ void redact_add_spec(struct redact *r, const struct spec *s)
 {
     const char *before = NULL;
 
+    for (const char *const *p = s->keys; *p; p++)
+        add_value(r, span_of(*p + strcspn(*p, "=:") + 1), REDACT_MIN);
     add_pairs(r, s, s->env, '=');
     if (s->transport == SPEC_STDIO)
         add_environment(r);

@@ -16,8 +16,8 @@ AUTO_DEFINE(redact, redact_free)
  * Nothing of the spec is kept. */
 void redact_add_spec(struct redact *r, const struct spec *s);
 /* Puts "***" in their place; the text only ever gets shorter. `cut`: it was longer, so that a
- * secret may begin at its end. Past REDACT_WORDS_MAX nothing of the text is left. NULL has no
- * secrets. */
+ * secret may begin at its end. Past REDACT_WORDS_MAX or REDACT_BYTES_MAX nothing of the text is
+ * left. NULL has no secrets. */
 void redact_text(const struct redact *r, char *text, bool cut);
 /* The same for the text of an error, which is cut where its room ends. */
 void redact_error(const struct redact *r, struct pb_error *err);

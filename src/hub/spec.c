@@ -40,7 +40,7 @@ struct spec *spec_blank(const char *name)
     s->name = s->display_name = arena_dup(&s->arena, span_of(name));
     s->enabled = true;
     s->args = s->env = s->headers = s->enabled_tools = s->disabled_tools = no_words;
-    s->filled_from = no_words;
+    s->filled_from = s->keys = no_words;
     s->auto_reconnect = true;
     s->start = SPEC_EAGER;
     s->idle_ms = SPEC_IDLE_MS;

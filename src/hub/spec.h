@@ -37,6 +37,7 @@ struct spec {
     const char *const *args; /* NULL-ended, never NULL */
     const char *const *env;  /* "NAME=value", NULL-ended, never NULL */
     const char *inherit_env; /* what it gets of our environment, inherit.h; NULL: not said */
+    const char *const *keys; /* those of the pairs that its login has added; never NULL */
     /* Variables of ours from which secrets among these values were filled in; never NULL. */
     const char *const *filled_from;
     const char *cwd;            /* or NULL */

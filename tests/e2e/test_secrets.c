@@ -223,6 +223,12 @@ TEST(a_server_that_prints_its_key_tells_nobody)
               200);
     CHECK_STR(member("stderr.0"), "env ***");
     CHECK(!strstr(out, "canary-"));
+    /* The entry need not say what the key is for. */
+    CHECK_INT(http("POST", "/api/servers/test",
+                   "{\"entry\":{" LOUD "},\"secrets\":{\"PLAIN\":\"open-sesame\"}}"),
+              200);
+    CHECK_STR(member("stderr.0"), "env ***");
+    CHECK(!strstr(out, "open-sesame"));
     rig_end();
 }
 

@@ -2,6 +2,22 @@
 
 /* The shapes that are not strict, variables, and what is said about odd members. */
 
+/* People put the key itself where its variable should be. */
+TEST(a_warning_does_not_show_what_looks_like_a_key)
+{
+    AUTO(config)
+    struct config *c = kit_parse("{\"mcpServers\":{\"a\":{\"url\":\"http://h/\",\"headers\":{"
+                                 "\"Authorization\":\"Bearer ${sk-live-12345678}\",\"X\":"
+                                 "\"${ghp_abcdefgh12345678}\"}}}}",
+                                 NULL);
+    AUTO_BUF struct buf text = { 0 };
+
+    kit_warnings(&text, c);
+    CHECK_HAS(buf_cstr(&text), "headers.Authorization: the variable ${***} is not set");
+    CHECK_HAS(buf_cstr(&text), "headers.X: the variable ${***} is not set");
+    CHECK(!strstr(buf_cstr(&text), "1234"));
+}
+
 TEST(the_transport_is_inferred_from_command_or_url)
 {
     AUTO(config)

@@ -165,6 +165,26 @@ TEST(a_secret_that_was_cut_is_hidden_too)
     CHECK_STR(shown(NULL, "hunter22hunter22", true), "hunter22hunter22");
 }
 
+/* One long secret is kept in several ways to write it. */
+TEST(with_too_many_bytes_of_secrets_nothing_is_shown)
+{
+    for (int over = 0; over < 2; over++) {
+        AUTO_BUF struct buf entry = { 0 };
+        AUTO(redact) struct redact *r = NULL;
+
+        buf_str(&entry, "{\"command\":\"x\",\"env\":{");
+        for (int i = 0; i < (over ? REDACT_BYTES_MAX / 10000 : 10); i++) {
+            buf_printf(&entry, "%s\"K%d_KEY\":\"%d-", i ? "," : "", i, i);
+            for (int n = 0; n < 10000; n++)
+                buf_byte(&entry, (char)('a' + n % 26));
+            buf_str(&entry, "\"");
+        }
+        buf_str(&entry, "}}");
+        r = secrets_of(buf_cstr(&entry));
+        CHECK_STR(shown(r, "hello", false), over ? "***" : "hello");
+    }
+}
+
 /* Some more words than lines: the whole, and the other ways to write it. */
 TEST(with_too_many_secrets_nothing_is_shown)
 {
