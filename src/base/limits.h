@@ -100,7 +100,7 @@ enum {
     MCP_SESSION_IDLE_MS = 3600000,
     MCP_INFLIGHT_MAX = 4096,            /* requests of one client being answered at once */
     MCP_QUESTIONS_MAX = 64,             /* asked of one client and not yet answered */
-    MCP_QUESTIONS_BYTES_MAX = 33554432, /* the same asked by one server, their params */
+    MCP_QUESTIONS_BYTES_MAX = 83886080, /* the same asked by one server, their params */
     MCP_ASK_ROUNDS_MAX = 16,            /* question rounds of one call */
     MCP_ASK_MS = 600000,                /* a person may take this long to answer */
     MCP_STATE_BYTES_MAX = 65536,        /* requestState as it travels */

@@ -67,8 +67,8 @@ static size_t daemon_bytes(void)
     f = fopen(path, "re");
     CHECK(f);
     while (fgets(line, sizeof line, f))
-        if (sscanf(line, "VmRSS: %zu kB", &kb) == 1)
-            break;
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kb = strtoull(line + 6, NULL, 10);
     fclose(f);
     return kb * 1024;
 }

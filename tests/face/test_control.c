@@ -495,7 +495,7 @@ TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
     control_set_facts(rig.hosts, &facts);
     text = face_get(&c, "patchbay/status", "{}");
     CHECK_HAS(text, "\"url\":\"http://127.0.0.1:1\",\"socket\":\"/run/s\",\"home\":\"/home\","
-                    "\"files\":[\"/etc/a.json\",\"/etc/b.json\"],\"started_at\":1.5,"
+                    "\"files\":[\"/etc/a.json\",\"/etc/b.json\"],\"restart_for\":[],\"started_at\":1.5,"
                     "\"servers\":{\"total\":2,\"connected\":1,\"reconnecting\":1},\"tools\":2,");
     CHECK_STR(face_get(&c, "patchbay/reload", "{}"), "{\"reloading\":true}");
     CHECK_INT(d.reloads, 1);

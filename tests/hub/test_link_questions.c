@@ -112,6 +112,7 @@ TEST(a_question_too_large_to_be_kept_is_refused)
     static const size_t beside = sizeof "{\"message\":\"\",\"requestedSchema\":{}}" - 1;
 
     for (int past = 0; past < 2; past++) {
+        size_t many = MCP_QUESTIONS_BYTES_MAX - beside + (size_t)past;
         AUTO_BUF struct buf text = { 0 };
         struct link_kit k;
         struct person p;
@@ -121,8 +122,8 @@ TEST(a_question_too_large_to_be_kept_is_refused)
         FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
         buf_str(&text, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","
                        "\"params\":{\"message\":\"");
-        for (size_t i = 0; i < MCP_QUESTIONS_BYTES_MAX - beside + (size_t)past; i++)
-            buf_byte(&text, 'm');
+        memset(buf_reserve(&text, many), 'm', many);
+        text.n += many;
         buf_str(&text, "\",\"requestedSchema\":{}}}");
         fake_say_raw(k.f, buf_cstr(&text));
         fakes_settle(&k.fakes);
@@ -144,8 +145,8 @@ TEST(a_question_outlives_the_call_that_it_was_taken_for)
     legacy_kit(&k);
     person_call(&k, &asks, "ask", "x", ALL_CAPS);
     person_call(&k, &newer, "slow", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, newer.n_asked);
-    fake_release(k.f, 0, "done");
+    FAKES_UNTIL(&k.fakes, newer.n_asked && k.f->n_held == 2);
+    fake_release(k.f, 1, "done");
     FAKES_UNTIL(&k.fakes, newer.reply.count);
     CHECK_INT(asks.n_asked, 1);
     CHECK_STR(asks.asked, newer.asked);
