@@ -98,6 +98,11 @@ enum {
     MCP_PAGE_ITEMS = 1000,  /* default page of a list */
     MCP_SESSIONS_MAX = 100000,
     MCP_SESSION_IDLE_MS = 3600000,
+    MCP_SESSIONS_PER_TURN = 256, /* ended for want of use, before others get a turn */
+    MCP_BEATS_PER_TURN = 256,    /* streams kept open by a comment; when more, then rest: */
+    MCP_BEATS_REST_MS = 1,
+    MCP_TELLS_PER_TURN = 4096,          /* messages to all clients, before others get a turn */
+    MCP_TELL_BYTES_MAX = 16777216,      /* of what waits to be told to all clients */
     MCP_INFLIGHT_MAX = 4096,            /* requests of one client being answered at once */
     MCP_QUESTIONS_MAX = 64,             /* asked of one client and not yet answered */
     MCP_QUESTIONS_BYTES_MAX = 83886080, /* the same asked by one server, their params */

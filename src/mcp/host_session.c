@@ -8,7 +8,7 @@ static void arm(struct sessions *t)
     if (list_empty(&t->by_use) || timer_running(&t->expiry))
         return;
     due = oldest->used_at + MCP_SESSION_IDLE_MS;
-    timer_start_weak(&t->expiry, due > now ? due - now : 0);
+    timer_start_weak(&t->expiry, due > now ? due - now : 1); /* late: others had their turn first */
 }
 
 static void touch(struct session *s)
@@ -35,7 +35,7 @@ static void expire(void *ctx)
     struct sessions *t = ctx;
     uint64_t now = loop_now(t->loop);
 
-    while (!list_empty(&t->by_use)) {
+    for (int i = 0; i < MCP_SESSIONS_PER_TURN && !list_empty(&t->by_use); i++) {
         struct session *s = CONTAINER_OF(t->by_use.next, struct session, by_use);
 
         if (s->used_at + MCP_SESSION_IDLE_MS > now)

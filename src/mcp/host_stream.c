@@ -24,20 +24,27 @@ struct host_stream {
     struct missed missed;
 };
 
+/* The next few of a round; each goes to the end of the list. */
 static void beat(void *ctx)
 {
     struct host_streams *set = ctx;
-    struct list *pos, *safe;
     static const struct span comment = SPAN_CONST(":\n\n");
 
-    LIST_FOREACH(pos, safe, &set->attached) {
-        struct host_stream *s = CONTAINER_OF(pos, struct host_stream, in_set);
+    if (!set->beats_left)
+        set->beats_left = set->n_attached;
+    for (int i = 0; i < MCP_BEATS_PER_TURN && set->beats_left && set->n_attached; i++) {
+        struct host_stream *s = CONTAINER_OF(set->attached.next, struct host_stream, in_set);
 
+        set->beats_left--;
+        list_remove(&s->in_set);
+        list_append(&set->attached, &s->in_set);
         if (!http_full(s->http))
             http_write(s->http, &comment, 1);
     }
-    if (!list_empty(&set->attached))
-        timer_start_weak(&set->keepalive, SSE_KEEPALIVE_MS);
+    if (!set->n_attached)
+        set->beats_left = 0;
+    else
+        timer_start_weak(&set->keepalive, set->beats_left ? MCP_BEATS_REST_MS : SSE_KEEPALIVE_MS);
 }
 
 void host_streams_init(struct host_streams *set, struct pb_loop *l)
@@ -113,6 +120,7 @@ static void lose(struct host_stream *s)
 {
     s->http = NULL;
     list_remove(&s->in_set);
+    s->set->n_attached--;
     recall_set_here(&s->kept, false);
 }
 
@@ -144,6 +152,7 @@ void host_stream_attach(struct host_stream *s, struct http_request *r, const cha
     http_on_drain(r, on_room, s);
     http_begin(r, 200, buf_cstr(&all));
     list_append(&s->set->attached, &s->in_set);
+    s->set->n_attached++;
     recall_set_here(&s->kept, true);
     if (!timer_running(&s->set->keepalive))
         timer_start_weak(&s->set->keepalive, SSE_KEEPALIVE_MS);

@@ -18,6 +18,7 @@ struct host_stream;
 struct host_streams {
     struct pb_loop *loop;
     struct list attached;
+    size_t n_attached, beats_left; /* of this round of comments */
     struct list finished; /* ended and kept for resumption, oldest first */
     size_t n_finished;
     struct recalls kept;

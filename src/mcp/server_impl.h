@@ -25,7 +25,7 @@ enum { INFO_PLAIN, INFO_TITLED, INFO_FULL, INFO_COUNT };
 struct inbox {
     pthread_mutex_t mu;
     struct list notes;
-    size_t n;
+    size_t n, bytes;
     unsigned lists; /* one bit per list that changed */
     bool posted;    /* a callback is on its way to the loop */
 };

@@ -62,19 +62,23 @@ void inbox_forget_lists(struct inbox *in)
 
 /* ---- on the loop -------------------------------------------------------------------------- */
 
-/* To sessions that have shaken hands; `wants` may be NULL. */
-static void tell_sessions(struct pb_server *s, const char *method, struct span params,
-                          bool (*wants)(const struct peer *p, const struct note *n),
-                          const struct note *n)
+/* To sessions that have shaken hands; `wants` may be NULL. Returns how many were told. */
+static size_t tell_sessions(struct pb_server *s, const char *method, struct span params,
+                            bool (*wants)(const struct peer *p, const struct note *n),
+                            const struct note *n)
 {
     struct list *pos, *safe;
+    size_t told = 0;
 
     LIST_FOREACH(pos, safe, &s->peers) {
         struct peer *p = CONTAINER_OF(pos, struct peer, in_server);
 
-        if (p->era == ERA_LEGACY && p->initialized && (!wants || wants(p, n)))
-            peer_notify(p, NULL, method, params);
+        if (p->era != ERA_LEGACY || !p->initialized || (wants && !wants(p, n)))
+            continue;
+        peer_notify(p, NULL, method, params);
+        told++;
     }
+    return told;
 }
 
 static bool wants_log(const struct peer *p, const struct note *n)
@@ -87,34 +91,68 @@ static bool wants_uri(const struct peer *p, const struct note *n)
     return map_get(&p->subscriptions, n->uri) != NULL;
 }
 
-static void tell_note(struct pb_server *s, const struct note *n)
+static size_t tell_note(struct pb_server *s, const struct note *n)
 {
-    if (n->is_log) {
-        /* Modern clients hear of requests only, by request_log(). */
-        tell_sessions(s, "notifications/message", n->params, wants_log, n);
-        return;
-    }
-    tell_sessions(s, "notifications/resources/updated", n->params, wants_uri, n);
+    size_t told;
+
+    /* Modern clients hear of requests only, by request_log(). */
+    if (n->is_log)
+        return tell_sessions(s, "notifications/message", n->params, wants_log, n);
+    told = tell_sessions(s, "notifications/resources/updated", n->params, wants_uri, n);
     listen_resource_updated(s, n->uri);
+    return told;
+}
+
+static void wake(struct pb_server *s);
+
+/* The whole chain moves from one head to another, which is empty. */
+static void move_notes(struct list *to, struct list *from)
+{
+    list_init(to);
+    if (list_empty(from))
+        return;
+    *to = *from;
+    to->next->prev = to->prev->next = to;
+    list_init(from);
+}
+
+static size_t weight(const struct note *n) { return sizeof *n + n->uri.n + n->params.n; }
+
+/* What this turn has no time for comes before what came meanwhile. */
+static void put_back(struct pb_server *s, struct list *rest)
+{
+    struct inbox *in = &s->inbox;
+
+    pthread_mutex_lock(&in->mu);
+    for (struct list *pos = rest->next; pos != rest; pos = pos->next) {
+        in->n++;
+        in->bytes += weight(CONTAINER_OF(pos, struct note, link));
+    }
+    while (!list_empty(&in->notes)) {
+        struct list *first = in->notes.next;
+
+        list_remove(first);
+        list_append(rest, first);
+    }
+    move_notes(&in->notes, rest);
+    wake(s);
+    pthread_mutex_unlock(&in->mu);
 }
 
 static void tell_all(void *ctx)
 {
     struct pb_server *s = ctx;
     struct inbox *in = &s->inbox;
-    struct list notes = LIST_INIT(notes), *pos, *safe;
+    struct list notes;
+    size_t told = 0;
     unsigned changed;
 
     pthread_mutex_lock(&in->mu);
     in->posted = false;
     changed = in->lists;
     in->lists = 0;
-    in->n = 0;
-    if (!list_empty(&in->notes)) { /* the whole chain moves to our head */
-        notes = in->notes;
-        notes.next->prev = notes.prev->next = &notes;
-        list_init(&in->notes);
-    }
+    in->n = in->bytes = 0;
+    move_notes(&notes, &in->notes);
     pthread_mutex_unlock(&in->mu);
 
     for (size_t i = 0; i < ARRAY_LEN(lists) && !s->ending; i++)
@@ -122,9 +160,15 @@ static void tell_all(void *ctx)
             tell_sessions(s, lists[i].method, SPAN(""), NULL, NULL);
             listen_list_changed(s, lists[i].list);
         }
-    LIST_FOREACH(pos, safe, &notes)
-        if (!s->ending)
-            tell_note(s, CONTAINER_OF(pos, struct note, link));
+    while (!list_empty(&notes) && !s->ending && told < MCP_TELLS_PER_TURN) {
+        struct note *n = CONTAINER_OF(notes.next, struct note, link);
+
+        told += tell_note(s, n) + 1;
+        list_remove(&n->link);
+        free(n);
+    }
+    if (!list_empty(&notes) && !s->ending)
+        put_back(s, &notes);
     free_notes(&notes);
     server_check_end(s);
 }
@@ -146,18 +190,22 @@ static void wake(struct pb_server *s)
 static void add_note(struct pb_server *s, struct note *take_note)
 {
     struct inbox *in = &s->inbox;
+    size_t size = weight(take_note);
 
+    if (size > MCP_TELL_BYTES_MAX)
+        size = MCP_TELL_BYTES_MAX;
     pthread_mutex_lock(&in->mu);
-    if (in->n < LOOP_POSTS_MAX) {
+    if (in->n < LOOP_POSTS_MAX && (!in->n || in->bytes <= MCP_TELL_BYTES_MAX - size)) {
         list_append(&in->notes, &take_note->link);
         in->n++;
+        in->bytes += size;
         take_note = NULL;
     }
     wake(s);
     pthread_mutex_unlock(&in->mu);
     if (take_note)
-        log_warn("more than %d messages wait to be told to clients; one was dropped",
-                 LOOP_POSTS_MAX);
+        log_warn("more than %d messages or %d bytes wait to be told to clients; one was dropped",
+                 LOOP_POSTS_MAX, MCP_TELL_BYTES_MAX);
     free(take_note);
 }
 

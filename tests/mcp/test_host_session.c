@@ -119,6 +119,22 @@ TEST(idle_sessions_end_in_the_order_of_their_rest)
     end();
 }
 
+TEST(many_that_end_at_once_do_so_a_few_each_turn)
+{
+    enum { MANY = 2 * MCP_SESSIONS_PER_TURN + 1 };
+
+    begin();
+    for (int i = 0; i < MANY; i++)
+        open_session();
+    loop_advance(k.loop, MCP_SESSION_IDLE_MS);
+    CHECK_INT(sessions_count(&table), MANY - MCP_SESSIONS_PER_TURN);
+    loop_advance(k.loop, 1);
+    CHECK_INT(sessions_count(&table), MANY - 2 * MCP_SESSIONS_PER_TURN);
+    loop_advance(k.loop, 1);
+    CHECK_INT(sessions_count(&table), 0);
+    end();
+}
+
 /* ---- streams ------------------------------------------------------------------------------ */
 
 static struct host_streams set;

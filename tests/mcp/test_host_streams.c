@@ -167,6 +167,31 @@ TEST(all_open_streams_are_kept_alive_by_comments)
     end();
 }
 
+TEST(many_open_streams_are_kept_alive_a_part_each_turn)
+{
+    enum { MANY = MCP_BEATS_PER_TURN + 20 };
+    struct web all[MANY];
+    size_t heard = 0;
+
+    begin();
+    for (int i = 0; i < MANY; i++) {
+        all[i] = web_open(&k);
+        web_own_stream(&all[i], web_session(&w, "2025-06-18"));
+    }
+    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    for (int i = 0; i < MANY; i++) {
+        web_receive(&all[i]);
+        heard += all[i].in.n > 0;
+    }
+    CHECK_INT(heard, MCP_BEATS_PER_TURN);
+    loop_advance(k.loop, MCP_BEATS_REST_MS);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_STR(web_event(&all[i]), ":");
+        web_close(&all[i]);
+    }
+    end();
+}
+
 static struct answer resume(struct web *s, const char *session, const char *id)
 {
     web_request(

@@ -517,6 +517,47 @@ TEST(a_session_sets_the_level_of_its_log)
     fake_end(&f);
 }
 
+TEST(many_log_messages_for_all_clients_are_told_a_part_each_turn)
+{
+    struct fake f;
+
+    fake_start(&f, PEER_STDIO, NULL);
+    fake_say(&f, INIT_WITH("2025-11-25"));
+    fake_forget(&f);
+    for (int i = 0; i < MCP_TELLS_PER_TURN; i++)
+        pb_server_log(f.server, PB_LOG_ERROR, NULL, "1");
+    loop_turn(f.loop, false);
+    CHECK(f.n_sent > 0 && f.n_sent < MCP_TELLS_PER_TURN);
+    pb_server_log(f.server, PB_LOG_ERROR, NULL, "\"the last\"");
+    for (int i = 0; i < 4; i++)
+        loop_turn(f.loop, false);
+    CHECK_INT(f.n_sent, MCP_TELLS_PER_TURN + 1);
+    CHECK_HAS(f.sent[MCP_TELLS_PER_TURN].text, "the last");
+    fake_end(&f);
+}
+
+TEST(what_waits_to_be_told_to_all_clients_is_bounded_in_bytes)
+{
+    enum { MUCH = MCP_TELL_BYTES_MAX / 2 - 1000 };
+    AUTO_FREE char *data = mem_alloc(MUCH + 1);
+    struct fake f;
+
+    memset(data, 'x', MUCH);
+    data[0] = data[MUCH - 1] = '"';
+    data[MUCH] = '\0';
+    fake_start(&f, PEER_STDIO, NULL);
+    fake_say(&f, INIT_WITH("2025-11-25"));
+    fake_forget(&f);
+    for (int i = 0; i < 5; i++)
+        pb_server_log(f.server, PB_LOG_ERROR, NULL, data);
+    loop_turn(f.loop, false);
+    CHECK_INT(f.n_sent, 2);
+    pb_server_log(f.server, PB_LOG_ERROR, NULL, "1");
+    loop_turn(f.loop, false);
+    CHECK_INT(f.n_sent, 3);
+    fake_end(&f);
+}
+
 TEST(subscriptions_are_told_of_updates_until_they_end)
 {
     struct fake f;
