@@ -79,7 +79,7 @@ static const struct {
     { NULL, "", "Authorization: Bearer \r\n", 401, "unauthorized" },
     { NULL, "", "Authorization: Basic c2VjcmV0\r\n", 401, "unauthorized" },
     { NULL, "", "Cookie: token=secret\r\n", 401, "unauthorized" },
-    { NULL, "", REST_TOKEN REST_TOKEN, 401, "unauthorized" },
+    { NULL, "", REST_TOKEN REST_TOKEN, 400, "invalid_request" },
 };
 
 /* Every route, every way not to be let in. */
@@ -294,7 +294,7 @@ TEST(a_body_must_say_that_it_is_json)
         { "Content-Type: text/plain\r\n", 415 },
         { "Content-Type: application/x-www-form-urlencoded\r\n", 415 },
         { "Content-Type: application/jsonx\r\n", 415 },
-        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", 415 },
+        { "Content-Type: application/json\r\nContent-Type: text/plain\r\n", 400 },
         { "Content-Type: application/json\r\n", 200 },
         { "Content-Type: Application/JSON; charset=utf-8\r\n", 200 },
     };
