@@ -133,11 +133,10 @@ static bool must_succeed(const struct call *call)
     return call->server && call->server->role->calm && !call->harmed && !call->abandoned;
 }
 
-/* Does it tell which call a question of this server belongs to? Among the calls of one client the
- * hub may guess wrong. */
+/* Does it tell, or is it known, whose question it is? */
 static bool is_attributable(const struct server_role *r)
 {
-    return strcmp(r->era, "modern") == 0 || strcmp(r->transport, "http") == 0;
+    return r->per_client || strcmp(r->era, "modern") == 0 || strcmp(r->transport, "http") == 0;
 }
 
 static void judge_result(const struct call *call, struct span text)

@@ -74,6 +74,8 @@ static void go(struct client *c, bool rude)
     c->until = now() + among(AWAY_MS);
 }
 
+void client_go(struct client *c) { go(c, true); }
+
 /* While the hub lives nobody is thrown out. */
 void client_lost(struct client *c, const char *why)
 {

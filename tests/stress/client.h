@@ -75,6 +75,8 @@ unsigned clients_waiting(void);
 void client_ready(struct client *c);
 /* Its connection is gone, or the hub has refused it: this life is over. */
 void client_lost(struct client *c, const char *why);
+/* It leaves, without a word. */
+void client_go(struct client *c);
 /* A message of the hub. `call`: the exchange on which it came; NULL: none. */
 void client_heard(struct client *c, struct call *call, struct span message);
 /* The first words of a session. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { START_MS = 20000, STOP_MS = 30000, STDERR_MAX = 1 << 24 };
+enum { START_MS = 20000, STOP_MS = 30000, STDERR_MAX = 1 << 24, FINDING_LINES = 60, SHOWN_MAX = 5 };
 
 struct hub_process hub;
 
@@ -167,13 +167,13 @@ int hub_descriptors(void)
     return n;
 }
 
-static void show_around(const char *text, const char *at)
+static void show_around(const char *text, const char *at, int most)
 {
     const char *from = at, *to = at;
 
     while (from > text && from[-1] != '\n')
         from--;
-    for (int lines = 0; *to && lines < 12; to++)
+    for (int lines = 0; *to && lines < most; to++)
         lines += *to == '\n';
     for (const char *p = from; p < to;) {
         size_t n = strcspn(p, "\n");
@@ -188,6 +188,7 @@ void hub_read_stderr(void)
     static const char *const findings[] = { "ERROR: AddressSanitizer", "ERROR: LeakSanitizer",
                                             "runtime error:", "WARNING: ThreadSanitizer" };
     AUTO_FREE char *text = stderr_text();
+    int shown = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(findings); i++) {
         const char *at = strstr(text, findings[i]);
@@ -195,10 +196,10 @@ void hub_read_stderr(void)
         if (!at)
             continue;
         broken(LAW_CLEAN, "%s", findings[i]);
-        show_around(text, at);
+        show_around(text, at, FINDING_LINES);
     }
-    for (const char *at = text; (at = strstr(at, "held up")); at++)
-        show_around(text, at);
+    for (const char *at = text; shown < SHOWN_MAX && (at = strstr(at, "held up")); at++, shown++)
+        show_around(text, at, 1);
 }
 
 static void remove_tree(int at, const char *path)
