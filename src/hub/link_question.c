@@ -258,13 +258,16 @@ static struct link_question *next_open(const struct link_call *c)
     return NULL;
 }
 
-/* Is there another call whose question it may be, or does it need none? */
+/* Is there another call of its caller whose question it may be, or does it need none? */
 static bool may_be_others(struct channel *ch, const struct link_question *mine)
 {
     struct link_call *other;
 
-    return mine->guessed && !ch->leaving &&
-           (strcmp(mine->method, "roots/list") == 0 || claims_whose(ch, &other) == OF_ONE);
+    if (!mine->guessed || ch->leaving)
+        return false;
+    return strcmp(mine->method, "roots/list") == 0 ||
+           (claims_whose(ch, &other) == OF_ONE &&
+            strcmp(other->spec.caller, mine->call->spec.caller) == 0);
 }
 
 void questions_forget(struct link_call *c)

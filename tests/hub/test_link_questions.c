@@ -309,6 +309,27 @@ TEST(a_call_that_is_being_asked_may_ask_again_and_nobody_else_is_shown_it)
     kit_done(&k);
 }
 
+/* x was asked when it was alone; its call is answered, and y's is the only one that is left. */
+TEST(a_question_that_its_call_left_open_is_not_shown_to_whoever_calls_now)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_on(&k);
+    CHECK_INT(x.n_asked, 1);
+    person_call(&k, &y, "slow", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+    fake_answer_raw(k.f, 0, "{\"content\":[]}");
+    FAKES_UNTIL(&k.fakes, x.reply.count);
+    fakes_settle(&k.fakes);
+    CHECK_INT(y.n_asked, 0);
+    fake_reply_done(&x.reply);
+    kit_done(&k);
+}
+
 TEST(the_question_of_a_cancelled_call_is_shown_to_nobody)
 {
     static const enum call_cancel ways[] = { CALL_BY_USER, CALL_TIMED_OUT };
