@@ -200,7 +200,7 @@ enum {
     CATALOG_RENDERS_MAX = 8,       /* rendered lists kept, per kind */
     CATALOG_WARNINGS_MAX = 10,     /* said about the items of one list; the rest is counted */
     CATALOG_LIKE_MAX = 3,          /* names that a miss offers */
-    CATALOG_LIKE_SCAN = 10000,     /* names that it looks at for them */
+    CATALOG_LIKE_SCAN = 1000,      /* names that it looks at for them */
     CATALOG_SEEN_MAX = 4096,       /* URIs that results mentioned */
     WIRE_NAME_MAX = 64,            /* an outward tool name */
     FILTER_DEPTH_MAX = 32,
@@ -240,6 +240,7 @@ enum {
     CATALOG_FIT_BYTES_MAX = 8192,        /* a URI that is held against templates */
     CATALOG_STEPS_MAX = 2097152,         /* of doing so: one lookup, or all URIs of one result */
     MCP_TEMPLATE_STEPS_MAX = 4194304,    /* the same for one template of our own */
+    CATALOG_SEEN_SERVER_MAX = 512,       /* URIs that its results mentioned */
     MCP_HELLO_BYTES_MAX = 65536,         /* capabilities, info or instructions of a server */
     HOST_WAITS_PER_TURN = 64,            /* requests that waited for servers, handled again */
     RELAY_URIS_MAX = 10000,              /* of one result, rewritten; more pass as they are */

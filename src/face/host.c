@@ -86,6 +86,7 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     s->expose = opts->expose ? opts->expose : HOST_CATALOG | HOST_BUILTIN;
     s->max_request_bytes = opts->max_request_bytes;
     s->list_wait_ms = opts->list_wait_ms;
+    s->steps = CATALOG_STEPS_MAX;
     list_init(&s->hosts);
     if (s->hub) {
         s->catalog = hub_catalog(s->hub);

@@ -14,6 +14,8 @@ struct hosts {
     unsigned expose;
     size_t max_request_bytes;
     uint64_t list_wait_ms;
+    uint64_t steps_at; /* loop time; in this turn */
+    size_t steps;      /* are left to find out whose the URIs are that clients subscribe to */
 
     struct list hosts;
     struct map by_scope;

@@ -18,22 +18,29 @@ static void origin_key(struct buf *out, const char *server, struct span uri)
     buf_add_span(out, uri);
 }
 
-static struct uri_route route(struct host *h, struct span uri, struct arena *a)
+static struct uri_route route(struct host *h, struct span uri, struct arena *a, size_t *steps)
 {
     const struct scope *scope = host_view(h, NULL);
 
     if (!scope || scope->no_external || uri.n > MCP_URI_BYTES_MAX)
         return (struct uri_route){ 0 };
-    return catalog_route(h->set->catalog, scope, uri, a);
+    return catalog_route_within(h->set->catalog, scope, uri, a, steps);
 }
 
 /* Whether the server can tell of changes is not asked: it may come to, and a client that hears
- * nothing is not worse off than one that was refused. */
+ * nothing is not worse off than one that was refused. A stream may be about a thousand URIs: those
+ * of one turn share the steps of one lookup. */
 bool host_subscribable(void *ctx, struct span uri)
 {
     AUTO_ARENA struct arena a = { 0 };
+    struct host *h = ctx;
+    struct hosts *s = h->set;
 
-    return route(ctx, uri, &a).server != NULL;
+    if (s->steps_at != loop_now(s->loop)) {
+        s->steps_at = loop_now(s->loop);
+        s->steps = CATALOG_STEPS_MAX;
+    }
+    return route(h, uri, &a, &s->steps).server != NULL;
 }
 
 static struct watch *watch_new(struct span uri, const char *server, struct span own)
@@ -54,7 +61,8 @@ static void watch_begin(struct host *h, struct span uri)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf key = { 0 };
-    struct uri_route to = route(h, uri, &a);
+    size_t steps = CATALOG_STEPS_MAX; /* host_subscribable() has found it with less */
+    struct uri_route to = route(h, uri, &a, &steps);
     struct watch *w;
 
     if (!to.server)

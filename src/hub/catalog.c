@@ -38,6 +38,7 @@ void catalog_free(struct catalog *c)
     free(c->orders);
     seen_drop(c, NULL);
     map_done(&c->seen);
+    map_done(&c->mentions);
     free(c);
 }
 

@@ -105,14 +105,17 @@ struct uri_route {
 };
 struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
                                struct arena *a);
+/* The same within *steps, from which it takes what it has cost. */
+struct uri_route catalog_route_within(const struct catalog *c, const struct scope *s,
+                                      struct span uri, struct arena *a, size_t *steps);
 /* How a server's URI is written for the clients of this scope, so that catalog_route() leads back.
  * Lies in the arena or is `uri`. Note unlisted ones with catalog_note_uri(), too. Takes what it has
  * cost to match templates from *steps, CATALOG_STEPS_MAX for all URIs of one result; when there are
  * none left every URI is written in the long form, which always leads back. */
 struct span catalog_out_uri(const struct catalog *c, const struct scope *s, const char *server,
                             struct span uri, struct arena *a, size_t *steps);
-/* A server's result named this URI: kept (the last CATALOG_SEEN_MAX) to route reads of it. The
- * first who names it has it. */
+/* A server's result named this URI: kept (the last CATALOG_SEEN_MAX, CATALOG_SEEN_SERVER_MAX of one
+ * server) to route reads of it. The first who names it has it. */
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri);
 
 /* The array's text of a list for a scope, made once per version and shared. Unreference it. */

@@ -96,8 +96,16 @@ struct shelf {
     struct render renders[CATALOG_RENDERS_MAX];
 };
 
+/* What the results of one server mentioned. */
+struct mentions {
+    struct list seen; /* the oldest first */
+    size_t n;
+};
+
 struct seen {
-    struct list link;
+    struct list link; /* in catalog.seen_age */
+    struct list own;  /* in mentions.seen */
+    struct mentions *by;
     char *server;
     struct span uri;
     uint64_t since;
@@ -109,6 +117,7 @@ struct catalog {
     struct order *orders; /* LIST_KINDS; not part of what a const catalog keeps constant */
     struct map seen;      /* by URI */
     struct list seen_age; /* the oldest first */
+    struct map mentions;  /* by server */
     uint64_t clock;       /* of render.used */
     uint64_t since;       /* of the last list or mention */
 };

@@ -209,12 +209,19 @@ static struct uri_route route(const struct catalog *c, const struct scope *s, st
     return (struct uri_route){ .uri = uri };
 }
 
-/* Who is hidden has nothing, however it is asked for. */
 struct uri_route catalog_route(const struct catalog *c, const struct scope *s, struct span uri,
                                struct arena *a)
 {
     size_t steps = CATALOG_STEPS_MAX;
-    struct uri_route r = route(c, s, uri, a, &steps);
+
+    return catalog_route_within(c, s, uri, a, &steps);
+}
+
+/* Who is hidden has nothing, however it is asked for. */
+struct uri_route catalog_route_within(const struct catalog *c, const struct scope *s,
+                                      struct span uri, struct arena *a, size_t *steps)
+{
+    struct uri_route r = route(c, s, uri, a, steps);
 
     if (r.server && !scope_shows_server(c, s, r.server))
         return (struct uri_route){ .uri = uri };
@@ -247,21 +254,59 @@ struct span catalog_out_uri(const struct catalog *c, const struct scope *s, cons
 static void seen_free(struct catalog *c, struct seen *s)
 {
     list_remove(&s->link);
+    list_remove(&s->own);
+    s->by->n--;
     map_del(&c->seen, s->uri);
     free(s->server);
     free(s);
 }
 
+static void mentions_free(struct catalog *c, struct mentions *m)
+{
+    while (m && !list_empty(&m->seen))
+        seen_free(c, CONTAINER_OF(m->seen.next, struct seen, own));
+    free(m);
+}
+
 void seen_drop(struct catalog *c, const char *server)
 {
-    struct list *pos, *safe;
+    struct map_slot *slot;
 
-    LIST_FOREACH(pos, safe, &c->seen_age) {
-        struct seen *s = CONTAINER_OF(pos, struct seen, link);
-
-        if (!server || strcmp(s->server, server) == 0)
-            seen_free(c, s);
+    if (server) {
+        mentions_free(c, map_del(&c->mentions, span_of(server)));
+        return;
     }
+    MAP_FOREACH(slot, &c->mentions)
+        mentions_free(c, slot->value);
+}
+
+static struct mentions *mentions_of(struct catalog *c, const char *server)
+{
+    struct mentions *m = map_get(&c->mentions, span_of(server));
+
+    if (!m) {
+        m = NEW(struct mentions);
+        list_init(&m->seen);
+        map_put(&c->mentions, span_of(server), m);
+    }
+    return m;
+}
+
+/* The place of the one that was not mentioned for longest, if there is none left. */
+static void make_place(struct catalog *c, struct mentions *m)
+{
+    if (m->n == CATALOG_SEEN_SERVER_MAX)
+        seen_free(c, CONTAINER_OF(m->seen.next, struct seen, own));
+    else if (c->seen.n == CATALOG_SEEN_MAX)
+        seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen, link));
+}
+
+static void seen_touch(struct catalog *c, struct seen *s)
+{
+    list_remove(&s->link);
+    list_append(&c->seen_age, &s->link);
+    list_remove(&s->own);
+    list_append(&s->by->seen, &s->own);
 }
 
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
@@ -276,16 +321,18 @@ void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
         return;
     if (s) {
         /* the first keeps it: clients hold that URI already */
-        list_remove(&s->link);
-        list_append(&c->seen_age, &s->link);
+        if (strcmp(s->server, server) == 0)
+            seen_touch(c, s);
         return;
     }
-    if (c->seen.n == CATALOG_SEEN_MAX)
-        seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen, link));
     s = mem_zero(sizeof *s + uri.n);
     s->server = mem_dup(server);
+    s->by = mentions_of(c, server);
     s->since = ++c->since;
     s->uri = span_make(memcpy(s + 1, uri.p, uri.n), uri.n);
+    make_place(c, s->by);
     list_append(&c->seen_age, &s->link);
+    list_append(&s->by->seen, &s->own);
+    s->by->n++;
     map_put(&c->seen, uri, s);
 }

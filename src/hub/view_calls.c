@@ -18,6 +18,7 @@ static void drop(struct view *v, struct call *c)
 
 bool view_call_started(struct view *v, const struct hub_event *e)
 {
+    struct span name = utf8_cut(e->call.tool, CATALOG_NAME_MAX); /* URIs may be longer */
     struct call *c;
 
     if (!e->call.id || !view_find(v, e->server) || find(v, e) || v->calls_by_id.n >= VIEW_CALLS_MAX)
@@ -26,7 +27,7 @@ bool view_call_started(struct view *v, const struct hub_event *e)
     c->shown = (struct view_call){
         .id = mem_dup(e->call.id),
         .server = mem_dup(e->server),
-        .tool = mem_dupn(e->call.tool.p ? e->call.tool.p : "", e->call.tool.n),
+        .tool = mem_dupn(name.p ? name.p : "", name.n),
         .started_at = e->at,
     };
     map_put(&v->calls_by_id, span_of(c->shown.id), c);

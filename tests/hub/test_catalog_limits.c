@@ -224,28 +224,52 @@ TEST(what_is_said_about_a_bad_list_is_bounded)
     }
 }
 
-TEST(the_last_mentioned_uris_are_kept)
+/* x:0, x:1, ... of a server; "x:%d" of the last one is left in `uri`. */
+static void mention(struct catalog *c, const char *server, const char *scheme, int n, char uri[32])
+{
+    for (int i = 0; i < n; i++) {
+        snprintf(uri, 32, "%s:%d", scheme, i);
+        catalog_note_uri(c, server, span_of(uri));
+    }
+}
+
+TEST(the_last_mentioned_uris_of_a_server_are_kept)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
     AUTO_ARENA struct arena a = { 0 };
     char uri[32];
 
-    for (int i = 0; i < CATALOG_SEEN_MAX; i++) {
-        snprintf(uri, sizeof uri, "x:%d", i);
-        catalog_note_uri(c, "s", span_of(uri));
-    }
+    catalog_note_uri(c, "t", SPAN("t:0"));
+    mention(c, "s", "x", CATALOG_SEEN_SERVER_MAX, uri);
     CHECK(catalog_route(c, &all, SPAN("x:0"), &a).server);
     catalog_note_uri(c, "s", SPAN("x:0")); /* mentioned again: the youngest */
     catalog_note_uri(c, "s", SPAN("x:new"));
     CHECK(catalog_route(c, &all, SPAN("x:0"), &a).server);
     CHECK(!catalog_route(c, &all, SPAN("x:1"), &a).server);
     CHECK(catalog_route(c, &all, SPAN("x:2"), &a).server);
-    for (int i = 0; i < 10 * CATALOG_SEEN_MAX; i++) {
-        snprintf(uri, sizeof uri, "y:%d", i);
-        catalog_note_uri(c, "s", span_of(uri));
-    }
+    catalog_note_uri(c, "t", SPAN("x:2")); /* another's: does not keep it young */
+    mention(c, "s", "y", 10 * CATALOG_SEEN_SERVER_MAX, uri);
     CHECK(!catalog_route(c, &all, SPAN("x:0"), &a).server);
     CHECK(catalog_route(c, &all, span_of(uri), &a).server);
+    /* what one server floods leaves others what they mentioned */
+    CHECK_STR(catalog_route(c, &all, SPAN("t:0"), &a).server, "t");
+}
+
+TEST(the_last_mentioned_uris_of_all_servers_are_kept)
+{
+    AUTO(catalog) struct catalog *c = catalog_new();
+    AUTO_ARENA struct arena a = { 0 };
+    char uri[32], name[16];
+
+    for (int i = 0; i < CATALOG_SEEN_MAX / CATALOG_SEEN_SERVER_MAX; i++) {
+        server_name(name, i);
+        mention(c, name, name, CATALOG_SEEN_SERVER_MAX, uri);
+    }
+    CHECK(catalog_route(c, &all, SPAN("s0:0"), &a).server);
+    catalog_note_uri(c, "new", SPAN("new:0"));
+    CHECK(!catalog_route(c, &all, SPAN("s0:0"), &a).server);
+    CHECK(catalog_route(c, &all, SPAN("s0:1"), &a).server);
+    CHECK(catalog_route(c, &all, SPAN("new:0"), &a).server);
 }
 
 TEST(a_uri_too_long_to_be_kept_goes_out_in_the_long_form)
