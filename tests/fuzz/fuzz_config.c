@@ -79,7 +79,8 @@ static void check_spec(const struct spec *s, struct span input)
 
     MUST(spec_check_name(span_of(s->name), NULL) == 0);
     MUST(s->display_name && s->args && s->env && s->headers && s->env_vars && s->config);
-    MUST(s->enabled_tools && s->disabled_tools && s->timeout_ms > 0);
+    MUST(s->enabled_tools && s->disabled_tools);
+    MUST(s->timeout_ms <= (uint64_t)SPEC_SECONDS_MAX * 1000);
     MUST(s->transport == SPEC_STDIO ? s->command && *s->command && !s->url
                                     : s->url && *s->url && !s->command);
     spec_fingerprint(s, sum);

@@ -72,8 +72,8 @@ static bool is_one_of(const char *name, const char *const *list, size_t n, bool 
 static void check_pure(const char *name)
 {
     static const char *const nouns[] = {
-        "__",      "_GLOBAL_", "alert_",    "arena_", "badge_", "buf_",    "dot_",
-        "filter_", "json_",    "log_ring_", "map_",   "mem_",   "status_", "view_",
+        "__",    "_GLOBAL_",  "alert_", "arena_", "badge_",  "buf_",  "dot_",  "filter_",
+        "json_", "log_ring_", "map_",   "mem_",   "status_", "utf8_", "view_",
     };
     static const char *const functions[] = {
         "free",   "id_uuid", "link_state_name", "link_status_equal",
