@@ -124,7 +124,7 @@ static void heard_late(struct client *c, struct span id, struct span text)
 }
 
 /* Modern: the call goes on with another request. */
-static bool asks_for_input(struct call *call, struct json message, struct span text)
+static bool asks_for_input(struct call *call, struct json message)
 {
     struct json result = json_get(message, "result"), requests = json_get(result, "inputRequests");
     struct json state = json_get(result, "requestState");
@@ -142,7 +142,7 @@ static bool asks_for_input(struct call *call, struct json message, struct span t
         figures.questions++;
         buf_printf(&more, "%s\"%.*s\":", more.p[more.n - 1] == '{' ? "" : ",",
                    SPAN_ARG(json_key(r)));
-        question_answer(c, json_str(json_get(r, "method"), &a), text, &more);
+        question_answer(c, json_str(json_get(r, "method"), &a), json_text(r), &more);
     }
     buf_byte(&more, '}');
     if (!json_is(state, JSON_NONE)) {
@@ -162,7 +162,7 @@ static void heard_answer(struct client *c, struct json message, struct span text
     if (call && call->lingers)
         broken(LAW_ONCE, "%s client %u got a second answer to %s: %.*s", c->kind->name, c->no,
                call->canary, (int)(text.n < 300 ? text.n : 300), text.p);
-    else if (call && !(c->kind->modern && asks_for_input(call, message, text)))
+    else if (call && !(c->kind->modern && asks_for_input(call, message)))
         call_answered(call, message, text);
     else if (!call)
         heard_late(c, id, text);

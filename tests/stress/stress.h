@@ -41,7 +41,7 @@ void suspected(enum law law, const char *fmt, ...) PRINTF(2, 3);
 
 struct figures {
     uint64_t calls, results, errors, cancels, questions, answers, rounds, progress, logs, drops,
-        resumes, sessions, kills, stops, edits, switches, accepted;
+        resumes, sessions, kills, stops, edits, switches, accepted, late;
 };
 extern struct figures figures;
 

@@ -22,6 +22,8 @@ enum {
     GROWTH_KB = 16384,
     GROWTH_PERCENT = 15,
     DESCRIPTORS_MORE = 16,
+    LATE_MAX = 5,
+    LATE_ONE_IN = 20, /* of all sessions */
     ON_MS = 60000,
     OFF_MS = 20000, /* for servers to end: two of them have SIGKILL before them */
 };
@@ -68,15 +70,15 @@ static void show_figures(void)
     printf(
         "# calls %llu results %llu errors %llu cancels %llu | questions %llu answers %llu rounds "
         "%llu accepted %llu | progress %llu other %llu | sessions %llu drops %llu resumes %llu | "
-        "kills %llu stops %llu edits %llu switches %llu | waiting %u rss %ld MB fds %d\n",
+        "kills %llu stops %llu edits %llu switches %llu | late %llu waiting %u rss %ld MB fds %d\n",
         (unsigned long long)f->calls, (unsigned long long)f->results, (unsigned long long)f->errors,
         (unsigned long long)f->cancels, (unsigned long long)f->questions,
         (unsigned long long)f->answers, (unsigned long long)f->rounds,
         (unsigned long long)f->accepted, (unsigned long long)f->progress,
         (unsigned long long)f->logs, (unsigned long long)f->sessions, (unsigned long long)f->drops,
         (unsigned long long)f->resumes, (unsigned long long)f->kills, (unsigned long long)f->stops,
-        (unsigned long long)f->edits, (unsigned long long)f->switches, clients_waiting(),
-        hub_rss_kb() / 1024, hub_descriptors());
+        (unsigned long long)f->edits, (unsigned long long)f->switches, (unsigned long long)f->late,
+        clients_waiting(), hub_rss_kb() / 1024, hub_descriptors());
     fflush(stdout);
 }
 
@@ -350,6 +352,9 @@ TEST(the_hub_lives_through_the_storm)
         calm(cycles++);
     }
     judge_memory(cycles);
+    if (!options.sanitized && figures.late > LATE_MAX + figures.sessions / LATE_ONE_IN)
+        broken(LAW_ALIVE, "%llu clients found the hub too busy to attach",
+               (unsigned long long)figures.late);
     judge_descriptors(cycles);
     clients_leave();
     net_done();
