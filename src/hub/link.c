@@ -211,7 +211,7 @@ bool link_has(const struct link *l, const char *capability)
     for (size_t i = 0; i < ARRAY_LEN(capability_names); i++)
         if (strcmp(capability, capability_names[i]) == 0)
             return l->has >> i & 1;
-    assert(!"a capability that is not kept");
+    assert(false && "a capability that is not kept");
     return false;
 }
 
