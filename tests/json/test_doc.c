@@ -170,8 +170,11 @@ static void repeat(struct buf *b, const char *open, size_t n, const char *item, 
 {
     b->n = 0;
     buf_str(b, open);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(b, "%s%s", i ? "," : "", item);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_byte(b, ',');
+        buf_str(b, item);
+    }
     buf_str(b, close);
 }
 
@@ -190,7 +193,7 @@ TEST(a_tape_takes_a_million_entries_and_no_more)
     CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), -PB_E_LIMIT);
     CHECK_HAS(err.msg, "more than 1000000 values and keys");
     CHECK_INT(doc.n, 0);
-    repeat(&b, "[", 10 * JSON_NODES_MAX, "0", "]");
+    repeat(&b, "[", 3 * JSON_NODES_MAX, "0", "]");
     CHECK_INT(json_parse(&doc, buf_span(&b), NULL, &err), -PB_E_LIMIT);
     CHECK(doc.cap < 2 * JSON_NODES_MAX);
     repeat(&b, "[", JSON_NODES_MAX / 2, "{\"\":0}", "]");
