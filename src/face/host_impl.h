@@ -48,6 +48,7 @@ struct host {
     struct timer wait;
     bool impatient; /* what is being handled has waited already */
     bool check_due, closing;
+    bool waits_stale; /* something happened that those who wait may have waited for */
 };
 
 /* Brings h->scope up to date. NULL: what the host shows is not there any more, and r (may be NULL)

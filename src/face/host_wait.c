@@ -71,18 +71,29 @@ static void go_on(struct host *h, struct waiting *w)
     h->impatient = false;
 }
 
+static void on_due(void *ctx);
+
+static void run_later(struct host *h)
+{
+    if (h->check_due || (list_empty(&h->waiting) && list_empty(&h->due)))
+        return;
+    h->check_due = true;
+    loop_defer(h->set->loop, on_due, h);
+}
+
 /* Each may cost a search: so many in a turn. */
 static void run_due(struct host *h)
 {
     for (int n = 0; n < HOST_WAITS_PER_TURN && !list_empty(&h->due); n++)
         go_on(h, CONTAINER_OF(h->due.next, struct waiting, link));
     if (!list_empty(&h->due))
-        host_waits_check(h);
+        run_later(h);
     else if (list_empty(&h->waiting))
         timer_stop(&h->wait);
 }
 
-static void check(struct host *h)
+/* One that waits on after it was handled is not looked at again until there are other news. */
+static void collect_due(struct host *h)
 {
     struct list *pos, *safe;
 
@@ -95,7 +106,6 @@ static void check(struct host *h)
         list_remove(pos);
         list_append(&h->due, pos);
     }
-    run_due(h);
 }
 
 static void on_due(void *ctx)
@@ -103,19 +113,21 @@ static void on_due(void *ctx)
     struct host *h = ctx;
 
     h->check_due = false;
-    if (h->closing)
+    if (h->closing) {
         host_free(h);
-    else
-        check(h);
+        return;
+    }
+    if (h->waits_stale)
+        collect_due(h);
+    h->waits_stale = false;
+    run_due(h);
 }
 
 /* At the end of the turn: the hub first makes up its mind about what has happened. */
 void host_waits_check(struct host *h)
 {
-    if (h->check_due || (list_empty(&h->waiting) && list_empty(&h->due)))
-        return;
-    h->check_due = true;
-    loop_defer(h->set->loop, on_due, h);
+    h->waits_stale = true;
+    run_later(h);
 }
 
 void host_waits_over(void *ctx)
@@ -124,6 +136,8 @@ void host_waits_over(void *ctx)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &h->waiting)
+        CONTAINER_OF(pos, struct waiting, link)->over = true;
+    LIST_FOREACH(pos, safe, &h->due)
         CONTAINER_OF(pos, struct waiting, link)->over = true;
     host_waits_check(h);
 }

@@ -264,6 +264,36 @@ static size_t count_answers(struct fake_reply *const *a, size_t n)
     return answers;
 }
 
+/* News that help none of them: each is looked at once, and all of them end when their time does. */
+TEST(many_that_wait_on_are_not_looked_at_again_and_again)
+{
+    enum { MANY = 3 * HOST_WAITS_PER_TURN + 1, TURNS = 20 };
+    struct fake_reply *a[MANY];
+    struct fake_server *beta;
+    struct hub_rig rig;
+    struct face_client c;
+
+    rig_init(&rig, &(struct host_options){ .list_wait_ms = 5000 });
+    rig_server(&rig, "alpha")->connect = FAKE_CONNECT_HANG;
+    beta = rig_server(&rig, "beta");
+    beta->connect = FAKE_CONNECT_DELAY;
+    beta->connect_ms = 1000;
+    rig_start(&rig);
+    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
+    for (size_t i = 0; i < MANY; i++)
+        a[i] = face_send(&c, "resources/read", "{\"uri\":\"x:y\"}");
+    fakes_settle(&rig.fakes);
+    loop_advance(rig.fakes.loop, 1000);
+    fakes_settle(&rig.fakes);
+    CHECK_INT((int)count_answers(a, MANY), 0);
+    loop_advance(rig.fakes.loop, 4000);
+    for (int i = 0; i < TURNS; i++)
+        loop_turn(rig.fakes.loop, false);
+    CHECK_INT((int)count_answers(a, MANY), MANY);
+    face_close(&c);
+    rig_done(&rig);
+}
+
 TEST(many_that_waited_are_handled_some_in_each_turn)
 {
     enum { MANY = 3 * HOST_WAITS_PER_TURN + 1 };
