@@ -148,6 +148,7 @@ static void park(struct relay *c)
     sm_move(&c->where, c, RELAY_PARKED);
     enter(c, buf_span(&caller));
     timer_start(&c->timer, MCP_ASK_MS);
+    hub_hold(c->set->hub, c->id, false); /* nobody is slow to read what nobody waits for */
     c->request = NULL;
     r->work = NULL;
     r->cancel = NULL;
@@ -265,6 +266,8 @@ void relay_resume_parked(struct relays *s, struct request *r, const struct scope
     relay_unpark(c);
     sm_move(&c->where, c, RELAY_RUNNING);
     relay_attach(c, r);
+    if (c->id && peer_congested(r->peer))
+        hub_hold(s->hub, c->id, true);
     if (c->kept) {
         struct kept_reply *k = c->kept;
 

@@ -21,6 +21,7 @@ struct parked {
     char *method, *caller, *origin, *client, *caps, *uuid;
     struct timer timer;
     uint64_t limit_ms, left_ms; /* in all; what was left when it was paused */
+    bool held;                  /* see hub_hold() */
 };
 
 static uint64_t id_of(const struct member *m, uint64_t low)
@@ -157,6 +158,8 @@ static void send_parked(struct parked *p)
     p->sent = low;
     if (paused)
         link_pause(p->m->link, low, true);
+    if (p->held)
+        link_hold(p->m->link, low, true);
 }
 
 void member_end_calls(struct member *m, const struct pb_error *err)
@@ -333,6 +336,8 @@ void hub_hold(struct hub *h, uint64_t id, bool held)
 
     if (p && p->sent)
         link_hold(p->m->link, p->sent, held);
+    else if (p)
+        p->held = held;
     else if (m && !(id & PARKED_BIT))
         link_hold(m->link, id & LOW_BITS, held);
 }
