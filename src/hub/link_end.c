@@ -164,6 +164,12 @@ void link_call_end_failed(struct link_call *c, const struct client_reply *why)
     reply_and_free(c, &reply);
 }
 
+/* It was an answer all the same: the server is done with the call. */
+static bool was_unreadable(const struct pb_error *err)
+{
+    return err->code == PB_E_INVALID || err->code == PB_E_LIMIT;
+}
+
 void link_call_on_reply(void *ctx, const struct client_reply *reply)
 {
     struct link_call *c = ctx;
@@ -171,7 +177,7 @@ void link_call_on_reply(void *ctx, const struct client_reply *reply)
     if (c->cancelling)
         return;
     if (reply->err) {
-        c->unanswered = !reply->message;
+        c->unanswered = !reply->message && !was_unreadable(reply->err);
         link_call_end_failed(c, reply);
         return;
     }

@@ -188,7 +188,7 @@ static void receive_answer(struct client *c, const struct rpc *rpc, struct blob 
     if (malformed(c, rpc->id, PB_E_INVALID, "is malformed",
                   "its id is a string, but a number was sent", status))
         return;
-    if (c->events.stray)
+    if (id && c->events.stray)
         c->events.stray(c->ctx, id);
     log_debug("an answer that nobody waits for was dropped");
 }

@@ -388,6 +388,26 @@ TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
     }
 }
 
+TEST(a_call_that_was_answered_with_nonsense_is_over)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+    fake_answer_raw(k.f, 0, "{},\"error\":{\"code\":1,\"message\":\"both\"}");
+    FAKES_UNTIL(&k.fakes, x.reply.count);
+    person_call(&k, &y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.n_asked);
+    link_answer(y.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count);
+    CHECK(!is_apart(&k));
+    fake_reply_done(&x.reply);
+    fake_reply_done(&y.reply);
+    kit_done(&k);
+}
+
 TEST(ones_own_cancelled_call_is_no_reason_not_to_be_asked)
 {
     struct link_kit k;
