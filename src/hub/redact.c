@@ -223,13 +223,29 @@ static void add_pairs(struct redact *r, const struct spec *s, const char *const 
     }
 }
 
-/* What a program may inherit. Names such as PWD promise what paths do not hold. */
-static void add_environment(struct redact *r)
+/* Of variables that every shell has, and whose names promise what paths do not hold. */
+static bool is_place(struct span name)
+{
+    static const char *const names[] = { "OLDPWD", "PWD", "SSH_AUTH_SOCK", "XAUTHORITY" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* What a program may inherit; what the login names is a secret whatever it looks like. */
+static void add_environment(struct redact *r, const struct spec *s)
 {
     for (char **p = environ; p && *p; p++) {
         const char *at = strchr(*p, '=');
+        struct span name = span_make(*p, at ? (size_t)(at - *p) : 0);
 
-        if (at && at[1] != '/' && mask_wants(span_make(*p, (size_t)(at - *p)), span_of(at + 1)))
+        if (!at || is_place(name))
+            continue;
+        if (is_login(s, name))
+            add_value(r, span_of(at + 1), REDACT_MIN);
+        else if (mask_wants(name, span_of(at + 1)))
             add_value(r, span_of(at + 1), REDACT_GUESS_MIN);
     }
 }
@@ -248,7 +264,7 @@ void redact_add_spec(struct redact *r, const struct spec *s)
         add_value(r, span_of(*p + strcspn(*p, "=:") + 1), REDACT_MIN);
     add_pairs(r, s, s->env, '=');
     if (s->transport == SPEC_STDIO)
-        add_environment(r);
+        add_environment(r, s);
     add_pairs(r, s, s->headers, ':');
     for (const char *const *word = s->args; *word; before = *word++)
         mask_find_in_word(*word, before, on_secret, r);

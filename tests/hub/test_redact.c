@@ -76,6 +76,21 @@ TEST(what_the_login_names_is_a_secret_whatever_it_looks_like)
               cases);
 }
 
+TEST(what_a_program_inherits_is_hidden_too)
+{
+    static const struct wanted cases[] = {
+        { "hunter2! and /x7AbCdEfGh12345678", "*** and ***" },
+        { "in /somewhere/else", "in /somewhere/else" },
+    };
+
+    setenv("SMTP_PASS", "hunter2!", 1);
+    setenv("SOME_SECRET_KEY", "/x7AbCdEfGh12345678", 1);
+    setenv("PWD", "/somewhere/else", 1);
+    CHECK_ALL("{\"command\":\"x\",\"auth_type\":\"api_key\",\"env_vars\":[\"SMTP_PASS\"]}", cases);
+    unsetenv("SMTP_PASS");
+    unsetenv("SOME_SECRET_KEY");
+}
+
 TEST(secrets_in_the_command_line_and_the_url_count_too)
 {
     static const struct wanted program[] = {
