@@ -171,6 +171,8 @@ static void on_notification(void *ctx, struct span method, struct span params)
         log_message(ch, params);
     else if (span_is(method, "notifications/elicitation/complete") && ch->l->opts.elicited)
         ch->l->opts.elicited(ch->l->opts.ctx, ch->l, params);
+    else if (span_is(method, "notifications/tasks") && !ch->caller && instances_wanted(ch->l))
+        return; /* ids are counted by each process: the task is none of those that callers have */
     else if (span_is(method, "notifications/tasks") && ch->l->opts.task_changed)
         ch->l->opts.task_changed(ch->l->opts.ctx, ch->l, ch->caller ? ch->caller : "", params);
     else if (ch->caller)
