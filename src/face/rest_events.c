@@ -63,6 +63,7 @@ static void reader_free(struct reader *rd)
     list_remove(&rd->at);
     rd->events->n_readers--;
     if (!rd->events->n_readers) {
+        rd->events->left = 0; /* there is nobody to be told in this round */
         timer_stop(&rd->events->beat);
         timer_start_weak(&rd->events->forget, REST_EVENTS_KEEP_MS);
     }
@@ -155,9 +156,10 @@ static void drop_first(struct rest_events *e)
  * another twice, which is nothing to it. */
 static void tell_some(struct rest_events *e, size_t n)
 {
-    for (; n && e->left && !list_empty(&e->readers); n--, e->left--) {
+    for (; n && e->left && !list_empty(&e->readers); n--) {
         struct reader *rd = CONTAINER_OF(e->readers.next, struct reader, at);
 
+        e->left--; /* before it is told, which may be its end */
         list_remove(&rd->at);
         list_append(&e->readers, &rd->at);
         feed(rd);

@@ -54,6 +54,8 @@ static void handle(void *ctx, struct http_request *r)
         refuse(r, &v);
     else if (span_is(path, h->path))
         endpoint_handle(h->endpoint, r, v.principal);
+    else if (!h->sse && (span_is(path, h->sse_path) || span_is(path, h->messages_path)))
+        endpoint_refuse(r, 503, NULL, SPAN(""), RPC_SERVER_ERROR, "The server is stopping");
     else if (span_is(path, h->sse_path))
         sse_host_open(h->sse, r, v.principal);
     else if (span_is(path, h->messages_path))
