@@ -352,3 +352,44 @@ TEST(hosts_end_with_their_clients_connected_and_calls_under_way)
     FAKES_UNTIL(&rig.fakes, rig.hub_closed);
     fakes_done(&rig.fakes);
 }
+
+/* Each has fifteen literals and fits nothing that has no "b": see CATALOG_STEPS_MAX. */
+static void costly_templates(struct buf *b)
+{
+    for (int i = 0; i < CATALOG_TEMPLATES_MAX - 1; i++) {
+        buf_printf(b, "%s{\"uriTemplate\":\"x:", i ? "," : "[");
+        for (int k = 0; k < 14; k++)
+            buf_printf(b, "{+v%d_%d}a", i, k);
+        buf_str(b, "{+w}ba{z}\"}");
+    }
+    buf_str(b, ",{\"uriTemplate\":\"z:{v}\"}]");
+}
+
+/* A stream about many URIs, which each could cost as much as one lookup may. */
+TEST(what_a_stream_costs_to_be_opened_is_bounded_for_all_of_its_resources)
+{
+    AUTO_BUF struct buf list = { 0 }, params = { 0 };
+    struct hub_rig rig;
+    struct face_client c;
+    struct fake_server *f;
+
+    costly_templates(&list);
+    for (int many = 0; many < 2; many++) {
+        rig_init(&rig, NULL);
+        f = rig_server(&rig, "alpha");
+        fake_resource(f, "y:1", "so that it can tell of changes");
+        rig_start(&rig);
+        rig_list(&rig, "alpha", LIST_TEMPLATES, buf_cstr(&list));
+        face_open(&rig, &c, NULL, PB_ERA_MODERN);
+        params.n = 0;
+        buf_str(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
+        for (int i = 0; i < 4 * many; i++)
+            buf_printf(&params, "\"x:%d%01000d\",", i, 0);
+        buf_str(&params, "\"z:1\"]}}");
+        face_send(&c, "subscriptions/listen", buf_cstr(&params));
+        fakes_settle(&rig.fakes);
+        CHECK_INT(f->watched, many ? 0 : 1);
+        face_close(&c);
+        rig_done(&rig);
+    }
+}

@@ -119,7 +119,7 @@ TEST(items_of_one_server_are_bounded)
         { LIST_TEMPLATES, "uriTemplate", CATALOG_TEMPLATES_MAX },
         { LIST_PROMPTS, "name", CATALOG_SERVER_ITEMS_MAX },
     };
-    static const size_t past[] = { 0, 1, 90000 };
+    static const size_t past[] = { 0, 1, CATALOG_SERVER_ITEMS_MAX };
 
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
         for (size_t i = 0; i < ARRAY_LEN(past); i++) {
