@@ -198,6 +198,18 @@ static inline int marked_processes(const char *mark, int sig)
     return n;
 }
 
+static inline void processes_reach(const char *mark, int wanted, uint64_t ms)
+{
+    uint64_t until = now_ms() + ms;
+    int n;
+
+    while ((n = marked_processes(mark, 0)) < wanted) {
+        if (now_ms() > until)
+            TAP_FAIL("%d of %d processes run after %llu ms", n, wanted, (unsigned long long)ms);
+        poll(NULL, 0, 20);
+    }
+}
+
 /* Waits until none is left. */
 static inline void no_process_left(const char *mark, uint64_t ms)
 {
