@@ -30,8 +30,8 @@ enum {
     LOOP_WORK_MAX = 4096,     /* jobs waiting for a worker */
     LOOP_LINES_PER_TURN = 64, /* messages handled before others get a turn */
     LOOP_BUSY_MS = 20,        /* a callback longer than this is counted */
-    LOOP_SLOW_MS = 100,       /* and one longer than this is reported by name, */
-    LOOP_REPORT_MS = 10000,   /* each name once in this time */
+    LOOP_SLOW_MS = 100, /* one that takes longer, or works longer than 20, is reported by name, */
+    LOOP_REPORT_MS = 10000, /* each name once in this time */
 
     /* streams: past the high mark the producer is paused, past the hard mark writes fail */
     STREAM_READ_BYTES = 65536,

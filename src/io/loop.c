@@ -141,9 +141,9 @@ void loop_held_up(struct pb_loop *l, uint64_t ns)
         s->longest_ms = ms;
         s->longest = l->mark;
     }
-    if (ns <= (uint64_t)LOOP_SLOW_MS * NS_PER_MS)
+    s->slow += ns > (uint64_t)LOOP_SLOW_MS * NS_PER_MS;
+    if (ns <= (uint64_t)LOOP_SLOW_MS * NS_PER_MS && work <= (uint64_t)LOOP_BUSY_MS * NS_PER_MS)
         return;
-    s->slow++;
     if (may_report(l))
         log_warn("the loop was held up for %.0f ms (%.0f ms of work) by: %s", ms,
                  (double)work / NS_PER_MS, l->mark);

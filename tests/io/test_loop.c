@@ -611,13 +611,19 @@ static void toil(void *ctx)
 TEST(a_callback_that_works_long_is_told_from_one_that_waits)
 {
     struct trail t = { .loop = loop_new(NULL) };
+    struct seen_log log = { 0 };
 
+    pb_log_to(on_log, &log, PB_LOG_WARNING);
     loop_defer(t.loop, linger, &t);
+    loop_turn(t.loop, false);
+    CHECK_INT(log.warnings, 0);
     loop_defer(t.loop, toil, &t);
     loop_defer(t.loop, linger, &t);
     loop_turn(t.loop, false);
     CHECK_INT(loop_stats(t.loop).busy, 3);
     CHECK_INT(loop_stats(t.loop).worked, 1);
+    CHECK_INT(log.warnings, 1);
+    pb_log_to(NULL, NULL, PB_LOG_DEBUG);
     loop_free(t.loop);
 }
 

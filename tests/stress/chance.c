@@ -56,17 +56,17 @@ bool canary_find(struct span text, char out[static CANARY_MAX])
     return p != NULL;
 }
 
-bool canaries_are(struct span text, unsigned client, unsigned life, char out[static CANARY_MAX])
+bool canaries_are(struct span text, unsigned client, unsigned from, unsigned to,
+                  char out[static CANARY_MAX])
 {
-    char own[CANARY_MAX];
-
     while (canary_find(text, out)) {
         const char *p = memmem(text.p, text.n, "cny:", 4);
-        char *call = strchr(out, '.');
+        char own[CANARY_MAX];
+        unsigned whose = 0, life = 0, call = 0;
 
-        call = call ? strchr(call + 1, '.') : NULL;
-        canary_make(own, client, life, call ? (unsigned)strtoul(call + 1, NULL, 10) : 0);
-        if (strcmp(own, out) != 0)
+        sscanf(out, "cny:%u.%u.%u", &whose, &life, &call);
+        canary_make(own, client, life, call);
+        if (strcmp(own, out) != 0 || life < from || life > to)
             return false;
         text = span_from(text, (size_t)(p - text.p) + 4);
     }

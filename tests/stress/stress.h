@@ -67,8 +67,10 @@ uint64_t patiently(uint64_t ms);
 
 enum { CANARY_MAX = 96 };
 void canary_make(char out[static CANARY_MAX], unsigned client, unsigned life, unsigned call);
-/* Is every canary in this text one of this client's life? Else says which is not, in `out`. */
-bool canaries_are(struct span text, unsigned client, unsigned life, char out[static CANARY_MAX]);
+/* Is every canary in this text one of these lives of the client? Else says which is not, in `out`.
+ */
+bool canaries_are(struct span text, unsigned client, unsigned from, unsigned to,
+                  char out[static CANARY_MAX]);
 bool canary_find(struct span text, char out[static CANARY_MAX]);
 
 /* ---- connections (net.c) ---- */
