@@ -56,15 +56,26 @@ bool canary_find(struct span text, char out[static CANARY_MAX])
     return p != NULL;
 }
 
+/* The number here; goes on behind the point that follows. */
+static unsigned number(char **at)
+{
+    unsigned n = (unsigned)strtoul(*at, at, 10);
+
+    *at += **at == '.';
+    return n;
+}
+
 bool canaries_are(struct span text, unsigned client, unsigned from, unsigned to,
                   char out[static CANARY_MAX])
 {
     while (canary_find(text, out)) {
         const char *p = memmem(text.p, text.n, "cny:", 4);
-        char own[CANARY_MAX];
-        unsigned whose = 0, life = 0, call = 0;
+        char own[CANARY_MAX], *at = out + 4;
+        unsigned life, call;
 
-        sscanf(out, "cny:%u.%u.%u", &whose, &life, &call);
+        number(&at); /* whose it is: the whole is compared below */
+        life = number(&at);
+        call = number(&at);
         canary_make(own, client, life, call);
         if (strcmp(own, out) != 0 || life < from || life > to)
             return false;
