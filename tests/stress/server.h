@@ -62,7 +62,8 @@ void outlet_raw(outlet to, const char *bytes, size_t n);
 
 /* ---- the talk (server_talk.c) ---- */
 
-void talk_heard(outlet from, struct slice message);
+/* Ids of requests are those of a session: another may use the same. */
+void talk_heard(outlet from, uint64_t session, struct slice message);
 void talk_gone(outlet which);
 /* When something is due by itself, in ms; -1: never. */
 int talk_patience(void);
@@ -74,6 +75,7 @@ struct job {
     bool used;
     bool wants_logs; /* modern: only who asks for them gets any */
     outlet out;
+    uint64_t session;
     char id[160], token[160], canary[96], state[160];
     const struct act *act;
     int step, open; /* questions without an answer */
@@ -101,8 +103,8 @@ struct kind {
 };
 extern const struct kind kinds[];
 
-struct job *job_new(outlet from, struct slice id, struct slice params);
-struct job *job_find(struct slice id);
+struct job *job_new(outlet from, uint64_t session, struct slice id, struct slice params);
+struct job *job_find(uint64_t session, struct slice id);
 struct job *job_of_question(struct slice id, int *which);
 void job_each(void (*fn)(struct job *j, void *ctx), void *ctx);
 void job_free(struct job *j);

@@ -239,14 +239,35 @@ static bool read_head(const struct text *in, struct head *h)
     return true;
 }
 
-/* Sessions of a process that has died are not known to the next. */
+/* Sessions are PID-NUMBER: those of a process that has died are not known to the next. */
 static bool knows(const char *session) { return strtol(session, NULL, 10) == getpid(); }
 
-static void answer_later(struct conn *c, struct slice body)
+static uint64_t number_of(const char *session)
+{
+    const char *dash = strchr(session, '-');
+
+    return dash ? strtoull(dash + 1, NULL, 10) : 0;
+}
+
+static void answer_later(struct conn *c, const struct head *h, struct slice body)
 {
     c->asks = ASKS_ANSWER;
     c->name = ++names;
-    talk_heard(c->name, body);
+    talk_heard(c->name, number_of(h->session), body);
+}
+
+/* The answer comes on the stream that this address was told on. */
+static void heard_post_sse(struct conn *c, const struct head *h, struct slice body)
+{
+    const char *at = strstr(h->path, "?c=");
+    const char *session = at ? at + 3 : "";
+
+    if (!knows(session) || !conn_of(number_of(session))) {
+        reply(c, "404 Not Found", "", "", 0);
+        return;
+    }
+    reply(c, "202 Accepted", "", "", 0);
+    talk_heard(number_of(session), number_of(session), body);
 }
 
 static void heard_post(struct conn *c, const struct head *h, struct slice body)
@@ -255,20 +276,17 @@ static void heard_post(struct conn *c, const struct head *h, struct slice body)
     bool wants = method.p && slice_get(body, "id").p;
 
     if (is_sse) {
-        const char *name = strstr(h->path, "?c=");
-
-        reply(c, "202 Accepted", "", "", 0);
-        talk_heard(name ? strtoull(name + 3, NULL, 10) : 0, body);
+        heard_post_sse(c, h, body);
     } else if (slice_is(method, "initialize") && !self.modern) {
         c->opens_session = true;
-        answer_later(c, body);
+        answer_later(c, h, body);
     } else if (!self.modern && !knows(h->session) && !slice_is(method, "server/discover")) {
         reply(c, "404 Not Found", "", "", 0);
     } else if (wants) {
-        answer_later(c, body);
+        answer_later(c, h, body);
     } else {
         reply(c, "202 Accepted", "", "", 0);
-        talk_heard(OUTLET_NEWS, body);
+        talk_heard(OUTLET_NEWS, number_of(h->session), body);
     }
 }
 
@@ -309,7 +327,7 @@ static void heard_get(struct conn *c, const struct head *h)
     c->name = ++names;
     begin_stream(c);
     if (is_sse) {
-        snprintf(path, sizeof path, "/messages?c=%llu", (unsigned long long)c->name);
+        snprintf(path, sizeof path, "/messages?c=%d-%llu", getpid(), (unsigned long long)c->name);
         put_event(c, "endpoint", path, strlen(path));
     }
 }

@@ -28,7 +28,7 @@ static void note_canary(const struct job *j)
     snprintf(seen[at++ % SEEN_MAX], sizeof seen[0], "%s", j->canary);
 }
 
-struct job *job_new(outlet from, struct slice id, struct slice params)
+struct job *job_new(outlet from, uint64_t session, struct slice id, struct slice params)
 {
     struct slice meta = slice_get(params, "_meta"), inputs = slice_get(params, "inputResponses");
     struct job *j = NULL;
@@ -38,7 +38,7 @@ struct job *job_new(outlet from, struct slice id, struct slice params)
             j = &jobs[i];
     if (!j)
         return NULL;
-    *j = (struct job){ .used = true, .out = from };
+    *j = (struct job){ .used = true, .out = from, .session = session };
     keep(j->id, sizeof j->id, id);
     keep(j->token, sizeof j->token, slice_get(meta, "progressToken"));
     keep(j->canary, sizeof j->canary, slice_canary(params));
@@ -56,10 +56,10 @@ void job_free(struct job *j)
     *j = (struct job){ 0 };
 }
 
-struct job *job_find(struct slice id)
+struct job *job_find(uint64_t session, struct slice id)
 {
     for (int i = 0; i < JOBS_MAX; i++)
-        if (jobs[i].used && slice_is(id, jobs[i].id))
+        if (jobs[i].used && jobs[i].session == session && slice_is(id, jobs[i].id))
             return &jobs[i];
     return NULL;
 }

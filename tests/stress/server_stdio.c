@@ -41,7 +41,7 @@ static void hear_lines(struct text *held)
     while (held->n && (end = memchr(held->p, '\n', held->n))) {
         size_t n = (size_t)(end - held->p);
 
-        talk_heard(OUTLET_NEWS + 1, (struct slice){ held->p, n });
+        talk_heard(OUTLET_NEWS + 1, 0, (struct slice){ held->p, n });
         text_drop(held, n + 1);
     }
 }

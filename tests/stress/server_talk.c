@@ -87,9 +87,10 @@ static void check_address(const struct job *j, struct slice params)
         violation("wrong-server %s meant %.*s", j->canary, SLICE_ARG(to));
 }
 
-static void call(outlet from, struct slice id, struct slice method, struct slice params)
+static void call(outlet from, uint64_t session, struct slice id, struct slice method,
+                 struct slice params)
 {
-    struct job *j = job_new(from, id, params);
+    struct job *j = job_new(from, session, id, params);
 
     if (!j)
         return;
@@ -100,7 +101,8 @@ static void call(outlet from, struct slice id, struct slice method, struct slice
     job_step(j);
 }
 
-static void request(outlet from, struct slice id, struct slice method, struct slice params)
+static void request(outlet from, uint64_t session, struct slice id, struct slice method,
+                    struct slice params)
 {
     static const char unknown[] = "{\"code\":-32601,\"message\":\"Method not found\"}";
     bool quoted = id.p[-1] == '"';
@@ -116,7 +118,7 @@ static void request(outlet from, struct slice id, struct slice method, struct sl
         answer(from, id, quoted, "result", "{}");
     else if (slice_is(method, "tools/call") || slice_is(method, "resources/read") ||
              slice_is(method, "prompts/get"))
-        call(from, id, method, params);
+        call(from, session, id, method, params);
     else
         answer(from, id, quoted, "error", unknown);
 }
@@ -139,10 +141,10 @@ static void heard_answer(struct slice id, struct slice message)
         job_answered(j, which, message);
 }
 
-static void cancelled(struct slice params)
+static void cancelled(uint64_t session, struct slice params)
 {
     struct slice id = slice_get(params, "requestId");
-    struct job *j = id.p ? job_find(id) : NULL;
+    struct job *j = id.p ? job_find(session, id) : NULL;
 
     if (!j)
         return;
@@ -154,15 +156,15 @@ static void cancelled(struct slice params)
 
 /* ---- from outside ---- */
 
-void talk_heard(outlet from, struct slice message)
+void talk_heard(outlet from, uint64_t session, struct slice message)
 {
     struct slice id = slice_get(message, "id"), method = slice_get(message, "method");
     struct slice params = slice_get(message, "params");
 
     if (method.p && id.p)
-        request(from, id, method, params);
+        request(from, session, id, method, params);
     else if (slice_is(method, "notifications/cancelled"))
-        cancelled(params);
+        cancelled(session, params);
     else if (id.p && !method.p)
         heard_answer(id, message);
 }
