@@ -264,5 +264,6 @@ enum {
     REST_READERS_REST_MS = 1,        /* calls come first */
     REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
     REST_RECENT_MAX = 1000,          /* calls that have ended, kept to be shown */
+    CONTROL_CALLS_MAX = 1000,        /* calls under way that are listed; all are counted */
     REST_SUBJECT_MAX = 200,          /* of what such a call was about */
 };

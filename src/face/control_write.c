@@ -4,7 +4,7 @@
 static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
 {
     if (wall_ms)
-        json_put_double(o, key, (double)wall_ms / 1000);
+        json_put_seconds(o, key, wall_ms);
 }
 
 /* What a person can do about it. */
@@ -153,6 +153,7 @@ struct writing {
     const struct hub *hub;
     const char *server;
     size_t lines;
+    uint64_t room; /* for calls */
 };
 
 static void write_one_server(void *ctx, struct link *l)
@@ -275,6 +276,9 @@ static void write_call(void *ctx, const struct call_view *c)
 {
     struct writing *w = ctx;
 
+    if (!w->room)
+        return;
+    w->room--;
     json_begin_object(w->o, NULL);
     json_put_str(w->o, "id", c->uuid);
     json_put_str(w->o, "server", w->server);
@@ -301,7 +305,7 @@ static void write_calls_of(void *ctx, struct link *l)
 
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h)
 {
-    struct writing w = { .o = o, .hub = h };
+    struct writing w = { .o = o, .hub = h, .room = CONTROL_CALLS_MAX };
 
     json_begin_array(o, key);
     hub_each(h, write_calls_of, &w);

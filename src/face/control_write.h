@@ -15,6 +15,7 @@ void control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
                           const char *server);
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
+/* The first CONTROL_CALLS_MAX under way. */
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h);
 void control_write_log(struct json_out *o, const char *key, const char *server,
                        const struct log_entry *e);

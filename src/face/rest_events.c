@@ -263,7 +263,7 @@ void rest_events_tell(struct rest_events *e, const char *type)
         return;
     json_begin_object(&o, NULL);
     json_put_str(&o, "type", type);
-    json_put_double(&o, "at", (double)loop_wall(e->loop) / 1000);
+    json_put_seconds(&o, "at", loop_wall(e->loop));
     json_end(&o);
     add(e, OWN, type, NULL, buf_span(&data));
 }
@@ -286,7 +286,7 @@ void rest_events_toast(struct rest_events *e, const struct hub_event *event)
     json_begin_object(&o, NULL);
     json_put_str(&o, "type", toast_name);
     json_put_str(&o, "server", event->server);
-    json_put_double(&o, "at", (double)event->at / 1000);
+    json_put_seconds(&o, "at", event->at);
     json_put_span(&o, "text", buf_span(&text));
     json_put_str(&o, "level", levels[toast.level]);
     json_put_bool(&o, "spinner", toast.spinner);

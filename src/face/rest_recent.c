@@ -91,8 +91,8 @@ static void write_one(struct json_out *o, const struct ended *c)
     json_put_str(o, "subject", c->subject);
     if (*c->client)
         json_put_str(o, "client", c->client);
-    json_put_double(o, "started_at", (c->at - c->ms) / 1000);
-    json_put_double(o, "duration", c->ms / 1000);
+    json_put_seconds(o, "started_at", (int64_t)(c->at - c->ms));
+    json_put_scaled(o, "duration", (int64_t)(c->ms * 1000), 6);
     json_put_str(o, "outcome", outcomes[c->outcome]);
     if (c->outcome == OUTCOME_CANCELLED)
         json_put_str(o, "reason", call_cancel_name(c->why));

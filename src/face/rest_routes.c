@@ -115,7 +115,7 @@ static const struct rest_param page_params[] = {
 };
 
 static const struct rest_param calls_params[] = {
-    { "limit", REST_QUERY, REST_COUNT, false, "at most so many that have ended; 1000" },
+    { "limit", REST_QUERY, REST_COUNT, false, "at most so many that have ended; 1000. Of those under way the first 1000 are shown" },
     END,
 };
 

@@ -17,7 +17,7 @@ static void put_value(struct json_out *o, const char *key, const struct setting 
         json_put_uint(o, key, *(const uint64_t *)at);
         break;
     case SETTING_SECONDS:
-        json_put_double(o, key, (double)*(const uint64_t *)at / 1000);
+        json_put_seconds(o, key, (int64_t) * (const uint64_t *)at);
         break;
     case SETTING_WORD:
     case SETTING_TEXT:

@@ -63,7 +63,7 @@ void rest_alerts(struct rest_call *c)
         json_put_str(&o, "kind", alert_kind_name(all[i]->kind));
         json_put_str(&o, "message", all[i]->message);
         json_put_span(&o, "text", buf_span(&text));
-        json_put_double(&o, "timestamp", (double)all[i]->at / 1000);
+        json_put_seconds(&o, "timestamp", all[i]->at);
         json_end(&o);
     }
     json_end(&o);

@@ -54,12 +54,6 @@ bool link_status_equal(const struct link_status *a, const struct link_status *b)
 
 /* ---- as JSON ---- */
 
-/* Seconds since 1970, as everywhere in what we give to programs. */
-static void put_time(struct json_out *o, const char *key, int64_t wall_ms)
-{
-    json_put_double(o, key, (double)wall_ms / 1000);
-}
-
 static void put_status(struct json_out *o, const char *key, const struct link_status *s)
 {
     json_begin_object(o, key);
@@ -75,7 +69,7 @@ static void put_status(struct json_out *o, const char *key, const struct link_st
         json_put_uint(o, "attempt", s->attempt);
         json_put_uint(o, "maxAttempts", s->max_attempts);
         if (s->next_retry_at)
-            put_time(o, "nextRetryAt", s->next_retry_at);
+            json_put_seconds(o, "nextRetryAt", s->next_retry_at);
     }
     if (s->state == LINK_CONNECTED)
         json_put_uint(o, "tools", s->tools);
@@ -95,7 +89,7 @@ static void put_log(struct json_out *o, const struct hub_event *e)
     json_begin_object(o, "entry");
     json_put_str(o, "id", entry->id);
     json_put_uint(o, "seq", entry->seq);
-    put_time(o, "at", entry->at);
+    json_put_seconds(o, "at", entry->at);
     json_put_str(o, "level", log_level_name(entry->level));
     json_put_str(o, "source", source_names[entry->source]);
     json_put_str(o, "message", entry->text);
@@ -129,17 +123,17 @@ static void put_progress(struct json_out *o, const struct hub_event *e)
 static void put_completed(struct json_out *o, const struct hub_event *e)
 {
     put_asked(o, e);
-    json_put_double(o, "duration", e->call.ms / 1000);
+    json_put_scaled(o, "duration", (int64_t)(e->call.ms * 1000), 6);
     json_put_bool(o, "success", e->call.success);
 }
 
 static void put_cancelled(struct json_out *o, const struct hub_event *e)
 {
     put_asked(o, e);
-    json_put_double(o, "duration", e->call.ms / 1000);
+    json_put_scaled(o, "duration", (int64_t)(e->call.ms * 1000), 6);
     json_put_str(o, "reason", call_cancel_name(e->call.why));
     if (e->call.why == CALL_TIMED_OUT)
-        json_put_double(o, "timeout", (double)e->call.limit_ms / 1000);
+        json_put_seconds(o, "timeout", (int64_t)e->call.limit_ms);
 }
 
 /* clang-format off */
@@ -169,7 +163,7 @@ void hub_event_write(struct buf *out, const struct hub_event *e)
     json_begin_object(&o, NULL);
     json_put_str(&o, "type", hub_event_name(e->kind));
     json_put_str(&o, "server", e->server);
-    put_time(&o, "at", e->at);
+    json_put_seconds(&o, "at", e->at);
     if (kinds[e->kind].put)
         kinds[e->kind].put(&o, e);
     json_end(&o);

@@ -31,7 +31,7 @@ static void write_server(struct json_out *o, const struct member *m)
     json_put_str(o, "transport", spec_transport_name(link_spec(m->link)->transport));
     write_names(o, "tools", m->hub, m->name);
     if (st.state == LINK_CONNECTED)
-        json_put_double(o, "connected_at", (double)facts.connected_at / 1000.0);
+        json_put_seconds(o, "connected_at", facts.connected_at);
     else
         json_put_str_opt(o, "error", st.message);
     json_end(o);

@@ -72,15 +72,6 @@ static void put_json(struct json_out *o, const char *key, const char *text, bool
         mask_json(o, key, json_root(&doc));
 }
 
-/* Written in seconds, kept in milliseconds. */
-static void put_seconds(struct json_out *o, const char *key, uint64_t ms)
-{
-    if (ms % 1000 == 0)
-        json_put_uint(o, key, ms / 1000);
-    else
-        json_put_double(o, key, (double)ms / 1000);
-}
-
 static void put_env_vars(struct json_out *o, const struct spec_env_var *vars)
 {
     json_begin_array(o, "env_vars");
@@ -157,13 +148,13 @@ static void put_reach(struct json_out *o, const struct spec *s, bool masked)
 static void put_treatment(struct json_out *o, const struct spec *s, enum spec_start start)
 {
     if (s->timeout_ms)
-        put_seconds(o, "timeout_s", s->timeout_ms);
+        json_put_seconds(o, "timeout_s", (int64_t)s->timeout_ms);
     if (!s->auto_reconnect)
         json_put_bool(o, "auto_reconnect", false);
     if (s->start != start)
         json_put_str(o, "start", s->start == SPEC_LAZY ? "lazy" : "eager");
     if (s->idle_ms != SPEC_IDLE_MS)
-        put_seconds(o, "idle_s", s->idle_ms);
+        json_put_seconds(o, "idle_s", (int64_t)s->idle_ms);
     if (s->instance != SPEC_SHARED)
         json_put_str(o, "instance", s->instance == SPEC_PER_CLIENT ? "per_client" : "shared");
     if (s->max_calls)

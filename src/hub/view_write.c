@@ -2,11 +2,6 @@
 #include "texts.h"
 #include "view_impl.h"
 
-static void put_time(struct json_out *o, const char *key, int64_t wall_ms)
-{
-    json_put_double(o, key, (double)wall_ms / 1000);
-}
-
 static void put_badge(struct json_out *o, const struct link_status *s)
 {
     const char *tooltip;
@@ -35,7 +30,7 @@ static void put_server(struct json_out *o, const struct view_server *s)
     put_badge(o, &s->status);
     json_put_str_opt(o, "authUrl", s->status.auth_url);
     if (s->status.next_retry_at)
-        put_time(o, "nextRetryAt", s->status.next_retry_at);
+        json_put_seconds(o, "nextRetryAt", s->status.next_retry_at);
     json_put_uint(o, "toolCount", s->tool_count);
     json_put_str_opt(o, "lastError", s->last_error);
     json_put_bool(o, "enabled", s->enabled);
@@ -60,7 +55,7 @@ static void put_call(struct json_out *o, const struct view_call *c)
     json_put_str(o, "id", c->id);
     json_put_str(o, "server", c->server);
     json_put_str(o, "tool", c->tool);
-    put_time(o, "startedAt", c->started_at);
+    json_put_seconds(o, "startedAt", c->started_at);
     if (c->progress > 0)
         json_put_double(o, "progress", c->progress);
     if (c->total > 0)
@@ -75,7 +70,7 @@ static void put_alert(struct json_out *o, const struct view_alert *a)
     json_put_str(o, "server", a->server);
     json_put_str(o, "kind", alert_kind_name(a->kind));
     json_put_str(o, "message", a->message);
-    put_time(o, "at", a->at);
+    json_put_seconds(o, "at", a->at);
     json_end(o);
 }
 

@@ -158,6 +158,27 @@ void json_put_uint(struct json_out *o, const char *key, uint64_t v)
     buf_uint(o->b, v);
 }
 
+/* The digits from the right; those behind the point that say nothing are left away. */
+void json_put_scaled(struct json_out *o, const char *key, int64_t v, unsigned places)
+{
+    uint64_t whole = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    char text[32], *end = text + sizeof text, *at = end;
+    bool fraction = false;
+
+    for (unsigned i = 0; i < places; i++, whole /= 10) {
+        fraction |= whole % 10 != 0;
+        if (fraction)
+            *--at = (char)('0' + whole % 10);
+    }
+    if (fraction)
+        *--at = '.';
+    before(o, key);
+    if (v < 0)
+        buf_byte(o->b, '-');
+    buf_uint(o->b, whole);
+    buf_add(o->b, at, (size_t)(end - at));
+}
+
 void json_put_double(struct json_out *o, const char *key, double v)
 {
     char text[NUMBER_CHARS] = "null";

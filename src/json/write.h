@@ -30,6 +30,13 @@ void json_put_str_opt(struct json_out *o, const char *key, const char *s);
 void json_put_fmt(struct json_out *o, const char *key, const char *fmt, ...) PRINTF(3, 4);
 void json_put_int(struct json_out *o, const char *key, int64_t v);
 void json_put_uint(struct json_out *o, const char *key, uint64_t v);
+/* v / 10^places, exactly. */
+void json_put_scaled(struct json_out *o, const char *key, int64_t v, unsigned places);
+/* Times are kept in milliseconds and told in seconds, everywhere. */
+static inline void json_put_seconds(struct json_out *o, const char *key, int64_t ms)
+{
+    json_put_scaled(o, key, ms, 3);
+}
 /* The shortest text that reads back as the same double; not finite becomes null. */
 void json_put_double(struct json_out *o, const char *key, double v);
 void json_put_bool(struct json_out *o, const char *key, bool v);

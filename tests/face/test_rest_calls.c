@@ -416,22 +416,47 @@ TEST(calls_that_have_ended_are_listed_newest_first)
     rest_done(&rig);
 }
 
-static void call_once(struct rest_rig *w, const char *subject)
+static void start_call(struct rest_rig *w, struct span params, const char *subject,
+                       struct fake_reply *a)
 {
-    struct fake_reply a = { 0 };
     struct pb_error err;
     uint64_t id;
 
     CHECK_INT(hub_call(w->hub.hub,
                        &(struct call_spec){ .server = "alpha",
                                             .method = "tools/call",
-                                            .params = SPAN("{\"name\":\"echo\"}"),
+                                            .params = params,
                                             .subject = span_of(subject),
                                             .reply = fake_on_reply,
-                                            .ctx = &a },
+                                            .ctx = a },
                        &id, &err),
               0);
+}
+
+static void call_once(struct rest_rig *w, const char *subject)
+{
+    struct fake_reply a = { 0 };
+
+    start_call(w, SPAN("{\"name\":\"echo\"}"), subject, &a);
     FAKES_UNTIL(&w->hub.fakes, a.count);
+    fake_reply_done(&a);
+}
+
+TEST(so_many_calls_under_way_are_listed_and_all_are_counted)
+{
+    struct rest_rig rig;
+    struct fake_reply a = { 0 };
+
+    rest_init(&rig, NULL);
+    fake_tool(rig_server(&rig.hub, "alpha"), "hang", FAKE_HANG);
+    rest_start(&rig);
+    for (int i = 0; i < CONTROL_CALLS_MAX + 1; i++)
+        start_call(&rig, SPAN("{\"name\":\"hang\"}"), "hang", &a);
+    CHECK_INT(GET(&rig, "/api/calls"), 200);
+    CHECK_INT(count(rest_body, "\"subject\":\"hang\""), CONTROL_CALLS_MAX);
+    CHECK_INT(GET(&rig, "/api/status"), 200);
+    CHECK_STR(got("in_flight"), "1001");
+    rest_done(&rig);
     fake_reply_done(&a);
 }
 

@@ -152,6 +152,34 @@ TEST(doubles_are_written_in_the_shortest_form_that_reads_back)
     }
 }
 
+TEST(scaled_numbers_are_exact_and_short)
+{
+    static const struct {
+        int64_t v;
+        unsigned places;
+        const char *want;
+    } cases[] = {
+        { 0, 3, "0" },
+        { 5, 3, "0.005" },
+        { 1500, 3, "1.5" },
+        { 2000, 3, "2" },
+        { 1700000000123, 3, "1700000000.123" },
+        { -1500, 3, "-1.5" },
+        { -7, 6, "-0.000007" },
+        { 42, 0, "42" },
+        { INT64_MIN, 6, "-9223372036854.775808" },
+        { INT64_MAX, 18, "9.223372036854775807" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_BUF struct buf b = { 0 };
+        struct json_out o = json_out(&b);
+
+        json_put_scaled(&o, NULL, cases[i].v, cases[i].places);
+        CHECK_STR(buf_cstr(&b), cases[i].want);
+    }
+}
+
 TEST(a_hundred_thousand_random_doubles_survive_writing_and_reading)
 {
     uint64_t bits = 88172645463325252u;
