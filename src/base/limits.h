@@ -91,12 +91,12 @@ enum {
     SSE_KEEPALIVE_MS = 15000,
 
     /* MCP server */
-    MCP_TOOL_MS = 60000,    /* one tool call on the serving side */
-    MCP_STOP_MS = 5000,     /* graceful stop: running calls */
-    MCP_FLUSH_MS = 2000,    /* graceful stop: answers to a client that still reads */
-    MCP_EOF_GRACE_MS = 100, /* calls that still run when stdin ends */
-    MCP_PAGE_ITEMS = 1000,  /* default page of a list */
-    MCP_SESSIONS_MAX = 100000,
+    MCP_TOOL_MS = 60000,       /* one tool call on the serving side */
+    MCP_STOP_MS = 5000,        /* graceful stop: running calls */
+    MCP_FLUSH_MS = 2000,       /* graceful stop: answers to a client that still reads */
+    MCP_EOF_GRACE_MS = 100,    /* calls that still run when stdin ends */
+    MCP_PAGE_ITEMS = 1000,     /* default page of a list */
+    MCP_SESSIONS_MAX = 100000, /* of one listener, on all its paths; fair: host_seats.h */
     MCP_SESSION_IDLE_MS = 3600000,
     MCP_SESSIONS_PER_TURN = 256, /* ended for want of use, before others get a turn */
     MCP_BEATS_PER_TURN = 256,    /* streams kept open by a comment; when more, then rest: */

@@ -398,7 +398,7 @@ struct endpoint *endpoint_new(struct pb_server *server, struct host_streams *str
     e->loop = server_loop(server);
     e->json_only = json_only;
     list_init(&e->exchanges);
-    sessions_init(&e->sessions, e->loop);
+    sessions_init(&e->sessions, e->loop, &streams->seats);
     e->streams = streams;
     e->modern = peer_new(server, PEER_STATELESS, &modern_peer_ops, e);
     peer_set_principal(e->modern, principal);

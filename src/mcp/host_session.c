@@ -16,6 +16,7 @@ static void touch(struct session *s)
     s->used_at = loop_now(s->table->loop);
     list_remove(&s->by_use);
     list_append(&s->table->by_use, &s->by_use);
+    seat_touch(&s->seat);
 }
 
 static bool is_resting(const struct session *s)
@@ -48,9 +49,9 @@ static void expire(void *ctx)
     arm(t);
 }
 
-void sessions_init(struct sessions *t, struct pb_loop *l)
+void sessions_init(struct sessions *t, struct pb_loop *l, struct seats *seats)
 {
-    *t = (struct sessions){ .loop = l };
+    *t = (struct sessions){ .loop = l, .seats = seats };
     list_init(&t->by_use);
     timer_init(&t->expiry, l, expire, t);
 }
@@ -65,34 +66,24 @@ void sessions_done(struct sessions *t)
 
 size_t sessions_count(const struct sessions *t) { return t->by_id.n; }
 
-/* Its client finds out with its next request, and starts anew: that is what 404 tells it. Only a
- * few are looked at: when even those that rested longest are busy, there is no room. */
-static bool make_room(struct sessions *t)
+static struct session *session_of(const struct seat *seat)
 {
-    enum { LOOK_AT = 16 };
-    struct list *pos, *safe;
-    int looked = 0;
-
-    LIST_FOREACH(pos, safe, &t->by_use) {
-        struct session *s = CONTAINER_OF(pos, struct session, by_use);
-
-        if (is_resting(s)) {
-            session_end(s);
-            return true;
-        }
-        if (++looked == LOOK_AT)
-            break;
-    }
-    return false;
+    return CONTAINER_OF(seat, struct session, seat);
 }
+
+static bool seat_rests(const struct seat *seat) { return is_resting(session_of(seat)); }
+
+static void seat_end(struct seat *seat) { session_end(session_of(seat)); }
 
 struct session *session_new(struct sessions *t, void *endpoint, const char *principal)
 {
-    struct session *s;
+    static const struct seat_ops ops = { seat_rests, seat_end };
+    struct session *s = NEW(struct session);
 
-    if (t->by_id.n >= MCP_SESSIONS_MAX && !make_room(t))
+    if (!seat_take(&s->seat, t->seats, principal, &ops)) {
+        free(s);
         return NULL;
-    s = NEW(struct session);
+    }
     s->table = t;
     s->endpoint = endpoint;
     s->principal = principal;
@@ -122,6 +113,7 @@ void session_end(struct session *s)
     s->ended = true;
     map_del(&s->table->by_id, span_of(s->id));
     list_remove(&s->by_use);
+    seat_leave(&s->seat);
     s->own = NULL;
     if (s->peer)
         peer_close(s->peer);

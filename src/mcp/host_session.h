@@ -2,14 +2,16 @@
  *
  * A session is a peer with a name that its client repeats. Ids are 128 random bits. A session
  * belongs to whoever opened it: for anybody else it does not exist. One that nobody uses for
- * MCP_SESSION_IDLE_MS ends; past MCP_SESSIONS_MAX the one that rested longest makes room. An idle
- * session is this struct, its peer and an entry of a table; streams are made when needed. */
+ * MCP_SESSION_IDLE_MS ends; how many there may be is a matter of the whole listener: host_seats.h.
+ * An idle session is this struct, its peer and an entry of a table; streams are made when needed.
+ */
 #pragma once
 #include "host_stream.h"
 #include "peer.h"
 
 struct sessions {
     struct pb_loop *loop;
+    struct seats *seats; /* of the listener */
     struct map by_id;
     struct list by_use; /* the one that rested longest first */
     struct timer expiry;
@@ -17,6 +19,7 @@ struct sessions {
 
 struct session {
     struct list by_use;
+    struct seat seat;
     struct sessions *table;
     void *endpoint;
     struct peer *peer;
@@ -29,7 +32,8 @@ struct session {
     char id[ID_CHARS + 1];
 };
 
-void sessions_init(struct sessions *t, struct pb_loop *l);
+/* `seats` must outlive it. */
+void sessions_init(struct sessions *t, struct pb_loop *l, struct seats *seats);
 /* Ends all of them. */
 void sessions_done(struct sessions *t);
 size_t sessions_count(const struct sessions *t);

@@ -13,6 +13,7 @@ struct sse_host {
 };
 
 struct sse_client {
+    struct seat seat;
     struct sse_host *host;
     struct peer *peer;
     struct host_stream *stream;
@@ -72,6 +73,7 @@ static void client_end(struct sse_client *c)
     struct sse_host *h = c->host;
 
     map_del(&h->clients, span_of(c->id));
+    seat_leave(&c->seat);
     peer_close(c->peer);
     host_stream_free(c->stream);
     loop_free_later(h->loop, c, free);
@@ -79,6 +81,28 @@ static void client_end(struct sse_client *c)
 }
 
 static void on_gone(void *ctx) { client_end(ctx); }
+
+static void seat_end(struct seat *seat) { client_end(CONTAINER_OF(seat, struct sse_client, seat)); }
+
+/* NULL: no more are let in. */
+static struct sse_client *client_new(struct sse_host *h, const char *principal)
+{
+    static const struct seat_ops ops = { .end = seat_end };
+    struct sse_client *c = NEW(struct sse_client);
+
+    if (h->draining || !seat_take(&c->seat, &h->streams->seats, principal, &ops)) {
+        free(c);
+        return NULL;
+    }
+    c->host = h;
+    c->principal = principal;
+    id_new(c->id);
+    c->peer = peer_new(h->server, PEER_SESSION, &sse_peer_ops, c);
+    peer_set_principal(c->peer, principal);
+    c->stream = host_stream_new(h->streams, 0);
+    map_put(&h->clients, span_of(c->id), c);
+    return c;
+}
 
 void sse_host_open(struct sse_host *h, struct http_request *r, const char *principal)
 {
@@ -89,19 +113,12 @@ void sse_host_open(struct sse_host *h, struct http_request *r, const char *princ
         endpoint_refuse(r, 405, "Allow: GET\r\n", SPAN(""), RPC_SERVER_ERROR, "Method Not Allowed");
         return;
     }
-    if (h->draining || h->clients.n >= MCP_SESSIONS_MAX) {
+    c = client_new(h, principal);
+    if (!c) {
         endpoint_refuse(r, 503, "Retry-After: 60\r\n", SPAN(""), RPC_SERVER_ERROR,
                         "No more streams can be opened");
         return;
     }
-    c = NEW(struct sse_client);
-    c->host = h;
-    c->principal = principal;
-    id_new(c->id);
-    c->peer = peer_new(h->server, PEER_SESSION, &sse_peer_ops, c);
-    peer_set_principal(c->peer, principal);
-    c->stream = host_stream_new(h->streams, 0);
-    map_put(&h->clients, span_of(c->id), c);
     host_stream_attach(c->stream, r, NULL, on_gone, c);
     buf_printf(&uri, "%s?sessionId=%s", h->messages_path, c->id);
     host_stream_event(c->stream, "endpoint", buf_span(&uri));
@@ -141,6 +158,7 @@ void sse_host_post(struct sse_host *h, struct http_request *r, const char *princ
     c = named_client(h, r, principal);
     if (!c)
         return;
+    seat_touch(&c->seat);
     m = endpoint_read(r);
     if (!m)
         return;

@@ -56,7 +56,11 @@ void host_streams_init(struct host_streams *set, struct pb_loop *l)
     timer_init(&set->keepalive, l, beat, set);
 }
 
-void host_streams_done(struct host_streams *set) { timer_stop(&set->keepalive); }
+void host_streams_done(struct host_streams *set)
+{
+    timer_stop(&set->keepalive);
+    seats_done(&set->seats);
+}
 
 struct host_stream *host_stream_new(struct host_streams *set, uint32_t no)
 {

@@ -10,22 +10,25 @@
  * does not read at all the HTTP server cuts it off. */
 #pragma once
 #include "host_recall.h"
+#include "host_seats.h"
 
 struct host_stream;
 
 /* What all streams of one listener share: one timer for the comments that keep connections open,
- * and one bound for all that is kept. */
+ * one bound for all that is kept, and one for the sessions that they belong to. */
 struct host_streams {
     struct pb_loop *loop;
     struct list attached;
     size_t n_attached, beats_left; /* of this round of comments */
-    struct list finished; /* ended and kept for resumption, oldest first */
+    struct list finished;          /* ended and kept for resumption, oldest first */
     size_t n_finished;
     struct recalls kept;
+    struct seats seats;
     struct timer keepalive;
 };
 
 void host_streams_init(struct host_streams *set, struct pb_loop *l);
+/* All sessions have ended by then. */
 void host_streams_done(struct host_streams *set);
 
 /* `no` names a resumable stream among those of its session; 0: not resumable. */

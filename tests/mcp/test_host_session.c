@@ -3,7 +3,8 @@
 #include "mcp/host_session.h"
 
 static struct kit k;
-static struct sessions table;
+static struct seats seats;
+static struct sessions table, other; /* two paths of one listener */
 
 static void ignore_send(void *t, struct request *r, enum send_kind kind, const struct span *p,
                         size_t n)
@@ -15,24 +16,29 @@ static void ignore_finished(void *t, struct request *r) { (void)t, (void)r; }
 
 static const struct peer_ops silent = { .send = ignore_send, .finished = ignore_finished };
 
-static struct session *open_session(void)
+static struct session *open_at(struct sessions *t, const char *principal)
 {
-    struct session *s = session_new(&table, NULL, "me");
+    struct session *s = session_new(t, NULL, principal);
 
     if (s)
         s->peer = peer_new(k.server, PEER_SESSION, &silent, s);
     return s;
 }
 
+static struct session *open_session(void) { return open_at(&table, "me"); }
+
 static void begin(void)
 {
     kit_open(&k, NULL);
-    sessions_init(&table, k.loop);
+    sessions_init(&table, k.loop, &seats);
+    sessions_init(&other, k.loop, &seats);
 }
 
 static void end(void)
 {
     sessions_done(&table);
+    sessions_done(&other);
+    seats_done(&seats);
     kit_settle(&k);
     kit_close(&k);
 }
@@ -73,6 +79,69 @@ TEST(when_the_table_is_full_the_longest_rest_makes_room)
     CHECK_INT(sessions_count(&table), MCP_SESSIONS_MAX);
     CHECK(!session_find(&table, span_of(gone), "me"));
     CHECK(session_find(&table, span_of(first->id), "me"));
+    end();
+}
+
+static size_t all_sessions(void) { return sessions_count(&table) + sessions_count(&other); }
+
+static void fill_up(void)
+{
+    while (all_sessions() < MCP_SESSIONS_MAX)
+        CHECK(open_session());
+}
+
+TEST(the_bound_holds_for_all_paths_of_a_listener_and_who_has_most_makes_room)
+{
+    struct session *mine, *yours;
+    char gone[ID_CHARS + 1];
+
+    begin();
+    yours = open_at(&other, "you"); /* rests longest of all, and is the only one */
+    mine = open_at(&other, "me");   /* of one owner, wherever they are */
+    memcpy(gone, mine->id, sizeof gone);
+    fill_up();
+    CHECK(open_at(&other, "you"));
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
+    CHECK(session_find(&other, span_of(yours->id), "you") == yours);
+    CHECK(!session_find(&other, span_of(gone), "me"));
+    CHECK(open_at(&table, "a third"));
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
+    CHECK(open_session());
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
+    CHECK_INT(sessions_count(&other), 2);
+    end();
+}
+
+static void work(struct session *s)
+{
+    const struct span say[] = { SPAN(KIT_INITIALIZE("2025-06-18")),
+                                SPAN(KIT_CALL("1", "later", "{}")) };
+
+    for (size_t i = 0; i < ARRAY_LEN(say); i++)
+        peer_receive(s->peer, message_new(blob_new(say[i])), NULL, NULL);
+    CHECK_INT(peer_in_flight(s->peer), 1);
+}
+
+TEST(who_has_most_and_is_busy_locks_out_itself_and_nobody_else)
+{
+    enum { LOOKED_AT = 16 };
+    struct session *first = NULL;
+
+    begin();
+    for (int i = 0; i < LOOKED_AT; i++) {
+        struct session *s = open_session();
+
+        first = first ? first : s;
+        work(s);
+    }
+    fill_up();
+    CHECK(!open_session());
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
+    CHECK(open_at(&other, "you"));
+    CHECK(first->ended);
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
+    CHECK(open_session()); /* one of those it looks at rests now */
+    CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
     end();
 }
 
