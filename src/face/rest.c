@@ -85,9 +85,14 @@ struct rest *rest_new(const struct rest_options *o)
     return s;
 }
 
+void rest_end_streams(struct rest *s, bool (*may)(void *ctx, const char *principal), void *ctx)
+{
+    rest_events_end(s->events, may, ctx);
+}
+
 void rest_drain(struct rest *s)
 {
-    rest_events_end(s->events);
+    rest_events_end(s->events, NULL, NULL);
     rest_trials_end(s);
 }
 
@@ -184,7 +189,7 @@ void rest_handle(struct rest *s, struct http_request *r, const struct guard_verd
 {
     struct span method = http_method(r);
     AUTO_BUF struct buf allow = { 0 };
-    struct rest_call c = { .rest = s, .hub = s->hub, .r = r };
+    struct rest_call c = { .rest = s, .hub = s->hub, .r = r, .principal = v->principal };
 
     if (v->status) {
         refuse_by_guard(r, v);

@@ -31,10 +31,11 @@ struct reader {
     struct list at;
     struct rest_events *events;
     struct http_request *r;
-    uint64_t next;  /* the event that it gets next */
-    char *server;   /* NULL: of all */
-    unsigned kinds; /* which it wants, bits; OWN always */
-    unsigned beats; /* that it was told, or that were before it came */
+    uint64_t next;   /* the event that it gets next */
+    char *principal; /* who it is */
+    char *server;    /* NULL: of all */
+    unsigned kinds;  /* which it wants, bits; OWN always */
+    unsigned beats;  /* that it was told, or that were before it came */
 };
 
 struct rest_events {
@@ -67,6 +68,7 @@ static void reader_free(struct reader *rd)
         timer_stop(&rd->events->beat);
         timer_start_weak(&rd->events->forget, REST_EVENTS_KEEP_MS);
     }
+    free(rd->principal);
     free(rd->server);
     free(rd);
 }
@@ -336,15 +338,22 @@ struct rest_events *rest_events_new(struct rest *s)
     return e;
 }
 
-void rest_events_end(struct rest_events *e)
+void rest_events_end(struct rest_events *e, bool (*stays)(void *ctx, const char *principal),
+                     void *ctx)
 {
-    while (!list_empty(&e->readers))
-        reader_end(CONTAINER_OF(e->readers.next, struct reader, at));
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &e->readers) {
+        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
+
+        if (!stays || !stays(ctx, rd->principal))
+            reader_end(rd);
+    }
 }
 
 void rest_events_free(struct rest_events *e)
 {
-    rest_events_end(e);
+    rest_events_end(e, NULL, NULL);
     timer_stop(&e->forget);
     timer_stop(&e->rest);
     while (e->first < e->end)
@@ -418,6 +427,7 @@ static void begin(struct rest_call *c, unsigned kinds)
     *rd = (struct reader){ .events = e,
                            .r = c->r,
                            .next = e->end,
+                           .principal = mem_dup(c->principal),
                            .server = mem_dup_opt(rest_text(c, "server")),
                            .kinds = kinds,
                            .beats = e->beats };

@@ -37,6 +37,7 @@ struct rest_call {
     struct rest *rest;
     struct hub *hub; /* not NULL where the route needs one */
     struct http_request *r;
+    const char *principal; /* who asks; borrowed while the route runs */
     const struct rest_route *route;
     struct arena arena;
     struct json_doc doc;
@@ -153,7 +154,9 @@ void rest_trials_leave(struct rest *s);
 
 struct rest_events *rest_events_new(struct rest *s);
 void rest_events_free(struct rest_events *e);
-void rest_events_end(struct rest_events *e);
+/* Ends all streams but those of whom `stays` says so; NULL: of nobody. */
+void rest_events_end(struct rest_events *e, bool (*stays)(void *ctx, const char *principal),
+                     void *ctx);
 void rest_events_hub(struct rest_events *e, const struct hub_event *event);
 /* One of our own. */
 void rest_events_tell(struct rest_events *e, const char *type);

@@ -8,10 +8,17 @@ enum {
     GUESSES_MS = 1000,
 };
 
+/* A token beside our own that was used. */
+struct bearer {
+    char *principal;
+    unsigned may; /* now; 0: it was taken back */
+};
+
 /* One place where MCP is spoken: made when it is first asked for. */
 struct mount {
     struct endpoint *endpoint;
     struct sse_host *sse;
+    const struct bearer *by; /* NULL: our own token opens it, or none is wanted */
 };
 
 struct serve {
@@ -23,7 +30,7 @@ struct serve {
     struct rest *rest;
     struct map mounts; /* by host and principal: however it is spelt, a place is made once */
     struct tokens *tokens;
-    struct map principals; /* of tokens, kept because sessions borrow them */
+    struct map bearers; /* by principal, which sessions borrow */
     int64_t started_at;
     uint64_t guesses_since; /* wrong tokens are counted from then on */
     unsigned guesses;
@@ -114,6 +121,7 @@ static struct mount *find_mount(struct serve *s, const struct place *p, const ch
     m = NEW(struct mount);
     m->endpoint = endpoint_new(host_server(host), &s->streams, principal, false);
     m->sse = sse_host_new(host_server(host), &s->streams, buf_cstr(&messages));
+    m->by = map_get(&s->bearers, span_of(principal));
     map_put(&s->mounts, buf_span(&key), m);
     return m;
 }
@@ -140,22 +148,82 @@ static bool guesses_too_much(struct serve *s)
 
 /* ---- tokens beside our own ---- */
 
-void serve_set_tokens(struct serve *s, struct tokens *take_tokens)
+size_t serve_mounts(const struct serve *s) { return s->mounts.n; }
+
+static void mount_free(struct mount *m)
 {
-    tokens_free(s->tokens);
-    s->tokens = take_tokens;
+    sse_host_free(m->sse);
+    endpoint_free(m->endpoint);
+    free(m);
 }
 
-/* One that lives as long as the listener. */
-static const char *keep_principal(struct serve *s, const char *principal)
+static void bearer_free(struct bearer *b)
 {
-    char *kept = map_get(&s->principals, span_of(principal));
+    free(b->principal);
+    free(b);
+}
 
-    if (!kept) {
-        kept = mem_dup(principal);
-        map_put(&s->principals, span_of(principal), kept);
+static const struct bearer *bearer_of(struct serve *s, const struct token *t)
+{
+    struct bearer *b = map_get(&s->bearers, span_of(t->principal));
+
+    if (!b) {
+        b = NEW(struct bearer);
+        *b = (struct bearer){ mem_dup(t->principal), t->may };
+        map_put(&s->bearers, span_of(b->principal), b);
     }
-    return kept;
+    return b;
+}
+
+static void set_rights(struct serve *s)
+{
+    struct map_slot *slot;
+
+    MAP_FOREACH(slot, &s->bearers)
+        ((struct bearer *)slot->value)->may = 0;
+    for (size_t i = 0; s->tokens && i < s->tokens->n; i++) {
+        const struct token *t = &s->tokens->v[i];
+        struct bearer *b = map_get(&s->bearers, span_of(t->principal));
+
+        if (b)
+            b->may = t->may;
+    }
+}
+
+static bool may_listen(void *ctx, const char *principal)
+{
+    const struct serve *s = ctx;
+    const struct bearer *b = map_get(&s->bearers, span_of(principal));
+
+    return !b || b->may & TOKEN_READ;
+}
+
+static bool may_stay(const struct mount *m) { return !m->by || m->by->may & TOKEN_MCP; }
+
+void serve_set_tokens(struct serve *s, struct tokens *take_tokens)
+{
+    struct map_slot *slot;
+
+    tokens_free(s->tokens);
+    s->tokens = take_tokens;
+    set_rights(s);
+    rest_end_streams(s->rest, may_listen, s);
+    MAP_FOREACH(slot, &s->mounts) {
+        struct mount *m = slot->value;
+
+        if (may_stay(m))
+            continue;
+        map_del(&s->mounts, span_make(slot->key, slot->key_n));
+        mount_free(m);
+    }
+    MAP_FOREACH(slot, &s->bearers) {
+        struct bearer *b = slot->value;
+
+        if (b->may)
+            continue;
+        map_del(&s->bearers, span_of(b->principal));
+        bearer_free(b);
+    }
 }
 
 static const struct token *find_token(const struct serve *s, const struct http_request *r)
@@ -195,7 +263,7 @@ static struct guard_verdict judge_token(struct serve *s, const struct http_reque
         return wrong;
     if (!(t->may & need) && !is_public(http_path(r)))
         return (struct guard_verdict){ .status = 403, .why = refusals[need], .principal = "" };
-    return (struct guard_verdict){ .principal = keep_principal(s, t->principal) };
+    return (struct guard_verdict){ .principal = bearer_of(s, t)->principal };
 }
 
 static struct guard_verdict judge(struct serve *s, const struct http_request *r)
@@ -354,10 +422,9 @@ static void free_serve(void *p)
 
     guard_free(s->guard);
     tokens_free(s->tokens);
-    MAP_FOREACH(slot, &s->principals)
-        free(slot->value);
-    map_done(&s->principals);
-    map_done(&s->mounts);
+    MAP_FOREACH(slot, &s->bearers)
+        bearer_free(slot->value);
+    map_done(&s->bearers);
     free(s);
 }
 
@@ -375,13 +442,9 @@ static void close_all(struct serve *s)
 {
     struct map_slot *slot;
 
-    MAP_FOREACH(slot, &s->mounts) {
-        struct mount *m = slot->value;
-
-        sse_host_free(m->sse);
-        endpoint_free(m->endpoint);
-        free(m);
-    }
+    MAP_FOREACH(slot, &s->mounts)
+        mount_free(slot->value);
+    map_done(&s->mounts);
     host_streams_done(&s->streams);
     http_server_close(TAKE(s->http), on_closed, s);
 }

@@ -164,7 +164,7 @@ static void complete(struct exchange *x)
                         "Session not found");
     } else if (x->http && !x->spec.session) {
         endpoint_refuse(TAKE(x->http), 503, NULL, SPAN(""), RPC_SERVER_ERROR,
-                        "The server is stopping");
+                        "Cancelled: the server is stopping, or the token was taken back");
     } else if (x->http) {
         /* Nothing to say: only notifications, or the client cancelled what it asked for. */
         text = batch_finish(&x->batch);
