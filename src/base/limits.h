@@ -17,12 +17,13 @@ enum {
     JSON_PATTERN_HEAP_KIB = 10240,    /* memory of one match, in KiB as PCRE2 counts */
 
     /* messages */
-    REQUEST_BYTES_MAX = 10485760, /* one incoming request: a line or an HTTP body */
-    REQUEST_ID_PEEK = 1024,       /* how much of a too large request is searched for its id */
-    REPLY_BYTES_MAX = 268435456,  /* one message from a server we are client of */
-    RPC_BATCH_MAX = 100,          /* messages in one 2025-03-26 batch */
-    RPC_ID_BYTES_MAX = 4096,      /* a request id as written */
-    RPC_TOKEN_BYTES_MAX = 4096,   /* a progress token as written */
+    REQUEST_BYTES_MAX = 10485760,     /* one incoming request: a line or an HTTP body */
+    REQUEST_ID_PEEK = 1024,           /* how much of a too large request is searched for its id */
+    REPLY_BYTES_MAX = 268435456,      /* one message from a server we are client of */
+    RPC_BATCH_MAX = 100,              /* messages in one 2025-03-26 batch */
+    RPC_BATCH_ANSWERS_MAX = 67108864, /* bytes of their answers; then errors come instead */
+    RPC_ID_BYTES_MAX = 4096,          /* a request id as written */
+    RPC_TOKEN_BYTES_MAX = 4096,       /* a progress token as written */
 
     /* loop */
     LOOP_POSTS_MAX = 65536,   /* callbacks waiting to be run by the loop */
@@ -39,6 +40,7 @@ enum {
     STREAM_CORK_BYTES = 16384, /* small writes of one turn are put together up to this */
     STREAM_QUEUE_HIGH = 1048576,
     STREAM_QUEUE_HARD = 335544320, /* one reply of the largest size and some more */
+    STREAM_QUEUE_NOTES = 67108864, /* for clients beyond that: errors instead of answers, news */
 
     /* child processes */
     CHILD_STOP_MS = 5000,  /* between SIGTERM and SIGKILL */
@@ -64,14 +66,13 @@ enum {
     HTTP_LINGER_MS = 1000,             /* reading on after an error answer, so it is not lost */
     HTTP_BACKLOG = 1024,               /* connections the kernel keeps for us to accept */
     HTTP_ACCEPTS_PER_TURN = 64,
-    HTTP_ACCEPT_RETRY_MS = 100,         /* after running out of descriptors */
-    HTTP_REQUESTS_PER_TURN = 64,        /* pipelined ones, before other connections get a turn */
-    HTTP_PIPELINE_BYTES_MAX = 65536,    /* sent ahead while a request is answered */
-    HTTP_REFUSALS_MAX = 256,            /* connections told 503 at once; more are just closed */
-    HTTP_CORK_BYTES = 16384,            /* small writes of one turn that are sent together */
-    HTTP_STREAM_BACKLOG_MAX = 16777216, /* unread bytes of a stream; one more event: cut off */
-    HTTP_UNREAD_BYTES_MAX = 536870912,  /* answers of one server; who took none longest: cut off */
-    HTTP_PROBE_S = 60,                  /* TCP keep-alive: a peer that is silent so long is asked */
+    HTTP_ACCEPT_RETRY_MS = 100,        /* after running out of descriptors */
+    HTTP_REQUESTS_PER_TURN = 64,       /* pipelined ones, before other connections get a turn */
+    HTTP_PIPELINE_BYTES_MAX = 65536,   /* sent ahead while a request is answered */
+    HTTP_REFUSALS_MAX = 256,           /* connections told 503 at once; more are just closed */
+    HTTP_CORK_BYTES = 16384,           /* small writes of one turn that are sent together */
+    HTTP_UNREAD_BYTES_MAX = 536870912, /* answers of one server; who took none longest: cut off */
+    HTTP_PROBE_S = 60,                 /* TCP keep-alive: a peer that is silent so long is asked */
 
     /* HTTP client */
     HTTP_CONNECT_MS = 10000,
@@ -91,11 +92,12 @@ enum {
     SSE_KEEPALIVE_MS = 15000,
 
     /* MCP server */
-    MCP_TOOL_MS = 60000,       /* one tool call on the serving side */
-    MCP_STOP_MS = 5000,        /* graceful stop: running calls */
-    MCP_FLUSH_MS = 2000,       /* graceful stop: answers to a client that still reads */
-    MCP_EOF_GRACE_MS = 100,    /* calls that still run when stdin ends */
-    MCP_PAGE_ITEMS = 1000,     /* default page of a list */
+    MCP_TOOL_MS = 60000,    /* one tool call on the serving side */
+    MCP_STOP_MS = 5000,     /* graceful stop: running calls */
+    MCP_FLUSH_MS = 2000,    /* graceful stop: answers to a client that still reads */
+    STDIO_STALL_MS = 60000, /* a client past the hard mark that takes nothing so long is cut off */
+    MCP_EOF_GRACE_MS = 100, /* calls that still run when stdin ends */
+    MCP_PAGE_ITEMS = 1000,  /* default page of a list */
     MCP_SESSIONS_MAX = 100000, /* of one listener, on all its paths; fair: host_seats.h */
     MCP_SESSION_IDLE_MS = 3600000,
     MCP_SESSIONS_PER_TURN = 256, /* ended for want of use, before others get a turn */

@@ -22,6 +22,16 @@ static inline struct span span_of(const char *s) { return (struct span){ s, s ? 
 
 static inline struct span span_make(const char *p, size_t n) { return (struct span){ p, n }; }
 
+/* The bytes of all of them. */
+static inline size_t spans_size(const struct span *parts, size_t n)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < n; i++)
+        size += parts[i].n;
+    return size;
+}
+
 static inline bool span_eq(struct span a, struct span b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);

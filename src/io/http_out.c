@@ -160,13 +160,11 @@ static void send_now(struct http_conn *c, struct iovec *v, int n, size_t total)
 void conn_write(struct http_conn *c, const struct span *parts, size_t n, bool cork)
 {
     struct iovec v[PARTS_MAX + 1];
-    size_t total = conn_queued(c), more = 0;
+    size_t total = conn_queued(c), more = spans_size(parts, n);
     int used = 1;
 
     if (c->broken)
         return;
-    for (size_t i = 0; i < n; i++)
-        more += parts[i].n;
     if (more > STREAM_QUEUE_HARD) {
         broken(c);
         return;

@@ -164,19 +164,17 @@ static void write_chunk(struct http_request *r, const struct span *parts, size_t
 bool http_write(struct http_request *r, const struct span *parts, size_t n)
 {
     struct http_conn *c = r->conn;
-    size_t size = 0;
+    size_t size = spans_size(parts, n);
 
     assert(r->answer == ANSWER_STREAM && "http_begin() comes first");
     if (!c || c->broken)
         return false;
-    if (conn_queued(c) > HTTP_STREAM_BACKLOG_MAX) {
+    if (conn_queued(c) > (size_t)STREAM_QUEUE_HARD + STREAM_QUEUE_NOTES) {
         log_info("a reader of a stream is too slow; it is cut off");
         c->broken = true;
         conn_later(c);
         return false;
     }
-    for (size_t i = 0; i < n; i++)
-        size += parts[i].n;
     /* An empty chunk would end the stream. */
     if (size && !http1_is_head(&r->in))
         write_chunk(r, parts, n, size);

@@ -192,7 +192,6 @@ void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx)
     r->drain_ctx = ctx;
 }
 
-bool http_full(const struct http_request *r)
-{
-    return r->conn && conn_queued(r->conn) > STREAM_QUEUE_HIGH;
-}
+size_t http_unread(const struct http_request *r) { return r->conn ? conn_queued(r->conn) : 0; }
+
+bool http_full(const struct http_request *r) { return http_unread(r) > STREAM_QUEUE_HIGH; }

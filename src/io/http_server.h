@@ -93,10 +93,11 @@ void http_reply(struct http_request *r, int status, const char *headers, const s
 /* A stream: chunked, or for HTTP/1.0 up to the end of the connection. What is written in one turn
  * is sent together. */
 void http_begin(struct http_request *r, int status, const char *headers);
-/* False when the client is gone or reads too slowly: it is cut off when HTTP_STREAM_BACKLOG_MAX
- * bytes are unread and there is more to write. r is good until the gone callback runs, after this
- * turn. */
+/* False when the client is gone or is cut off: it took nothing for HTTP_WRITE_STALL_MS, or the
+ * producer has gone on past all marks (STREAM_QUEUE_HARD and STREAM_QUEUE_NOTES). r is good until
+ * the gone callback runs, after this turn. */
 bool http_write(struct http_request *r, const struct span *parts, size_t n);
+size_t http_unread(const struct http_request *r);
 bool http_full(const struct http_request *r); /* past the high mark: stop for now ... */
 /* ... until this runs; again each time the stream was full and is not any more. */
 void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx);

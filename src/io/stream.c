@@ -344,15 +344,13 @@ static bool cork(struct stream *s, size_t bytes)
 
 int stream_write(struct stream *s, const struct span *parts, size_t n, struct pb_error *err)
 {
-    size_t bytes = 0;
+    size_t bytes = spans_size(parts, n);
     ssize_t done = 0;
 
     if (s->closing || s->write_ended)
         return fail(err, PB_E_CLOSED, "the stream has been closed for writing");
     if (s->write_over)
         return fail_copy(err, &s->failure);
-    for (size_t i = 0; i < n; i++)
-        bytes += parts[i].n;
     if (bytes > s->hard || s->queue.bytes > s->hard - bytes)
         return fail(err, PB_E_LIMIT,
                     "the reader is too slow: %zu bytes wait for it, %zu are allowed",

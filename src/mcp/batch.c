@@ -17,21 +17,35 @@ const char *batch_refusal(const struct message *m, const struct revision *r)
 
 _Static_assert(RPC_BATCH_MAX == 100, "the text above names it");
 
-void batch_add(struct batch *b, const struct span *parts, size_t n)
+static void put(struct batch *b, const struct span *parts, size_t n)
 {
+    size_t before = b->text.n;
+
     buf_byte(&b->text, b->text.n ? ',' : '[');
     for (size_t i = 0; i < n; i++)
         buf_add_span(&b->text, parts[i]);
+    if (b->sum)
+        *b->sum += b->text.n - before;
+    b->counted = b->text.n;
 }
 
-static void refuse(struct batch *b, const struct rpc *rpc, int code, const char *why)
+static void refuse(struct batch *b, struct span id, int code, const char *why)
 {
     AUTO_BUF struct buf text = { 0 };
     struct span part;
 
-    rpc_write_error(&text, rpc->id, code, span_of(why), SPAN(""));
+    rpc_write_error(&text, id, code, span_of(why), SPAN(""));
     part = buf_span(&text);
-    batch_add(b, &part, 1);
+    put(b, &part, 1);
+}
+
+void batch_add(struct batch *b, struct span id, const struct span *parts, size_t n)
+{
+    if (spans_size(parts, n) + b->text.n <= RPC_BATCH_ANSWERS_MAX)
+        put(b, parts, n);
+    else
+        refuse(b, id, RPC_SERVER_ERROR,
+               "The answers to this batch are too large together; ask again, without a batch");
 }
 
 static void receive_one(struct batch *b, struct peer *p, struct message *take_message,
@@ -41,11 +55,11 @@ static void receive_one(struct batch *b, struct peer *p, struct message *take_me
     const struct rpc *rpc = &m->rpc;
 
     if (rpc->kind == RPC_INVALID) {
-        refuse(b, rpc, rpc->code, rpc->why);
+        refuse(b, rpc->id, rpc->code, rpc->why);
     } else if (rpc->kind == RPC_BATCH) {
-        refuse(b, rpc, RPC_INVALID_REQUEST, "a batch must not hold a batch");
+        refuse(b, rpc->id, RPC_INVALID_REQUEST, "a batch must not hold a batch");
     } else if (span_is(rpc->method, "initialize")) {
-        refuse(b, rpc, RPC_INVALID_REQUEST, "initialize must not be part of a batch");
+        refuse(b, rpc->id, RPC_INVALID_REQUEST, "initialize must not be part of a batch");
     } else {
         b->open += rpc->kind == RPC_REQUEST;
         peer_receive(p, TAKE(m), facts, exchange);
@@ -75,9 +89,14 @@ struct span batch_finish(struct batch *b)
     return buf_span(&b->text);
 }
 
-void batch_done(struct batch *b) { buf_done(&b->text); }
+void batch_done(struct batch *b)
+{
+    if (b->sum)
+        *b->sum -= b->counted;
+    buf_done(&b->text);
+}
 
-struct batch *batch_begin(struct peer *p, struct message *take_message)
+struct batch *batch_begin(struct peer *p, struct message *take_message, size_t *sum)
 {
     const char *why = batch_refusal(take_message, peer_revision(p));
     struct batch *b;
@@ -89,6 +108,7 @@ struct batch *batch_begin(struct peer *p, struct message *take_message)
         return NULL;
     }
     b = NEW(struct batch);
+    b->sum = sum;
     return batch_receive(b, p, take_message, NULL, b) ? b : NULL;
 }
 

@@ -94,7 +94,7 @@ static void answer(struct exchange *x, const struct request *about, const struct
                    size_t n)
 {
     if (!x->stream && x->http && x->spec.is_batch) {
-        batch_add(&x->batch, parts, n);
+        batch_add(&x->batch, about->id, parts, n);
         return;
     }
     if (!x->stream && x->http && x->spec.takes_json) {

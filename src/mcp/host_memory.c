@@ -67,10 +67,8 @@ static bool post_put(struct post *p, const struct span *parts, size_t n)
 {
     struct buf text = { 0 };
     struct letter *l;
-    size_t size = 0;
+    size_t size = spans_size(parts, n);
 
-    for (size_t i = 0; i < n; i++)
-        size += parts[i].n;
     if (p->n >= MCP_MEMORY_QUEUE_MAX || size > MCP_MEMORY_BYTES_MAX - p->bytes)
         return false;
     buf_reserve(&text, size + 1);
@@ -134,7 +132,7 @@ static void take_in(struct memory_end *e, struct blob *take_bytes)
     struct batch *b = NULL;
 
     if (m->rpc.kind == RPC_BATCH)
-        b = batch_begin(e->peer, m);
+        b = batch_begin(e->peer, m, NULL);
     else
         peer_receive(e->peer, m, NULL, NULL);
     if (b)
@@ -252,7 +250,7 @@ static void on_send(void *transport, struct request *about, enum send_kind kind,
     struct batch *b = about ? about->exchange : NULL;
 
     if (b && kind == SEND_RESPONSE)
-        batch_add(b, parts, n);
+        batch_add(b, about->id, parts, n);
     else if (!missed_drop(&e->missed, kind, is_behind(e)))
         send_out(e, parts, n);
 }

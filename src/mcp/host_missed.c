@@ -1,5 +1,5 @@
 #include "host_missed.h"
-#include "json/json.h"
+#include "request.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,4 +33,20 @@ void missed_tell(struct missed *m, struct buf *out)
     json_put_str(&o, "data", text);
     json_end(&o);
     json_end(&o);
+}
+
+struct span missed_answer(struct buf *room, const struct request *about, size_t n, size_t waiting)
+{
+    char text[160];
+
+    if (n <= STREAM_QUEUE_HARD && waiting <= STREAM_QUEUE_HARD - n)
+        return (struct span){ 0 };
+    log_warn("an answer of %zu bytes cannot be kept: %zu bytes wait for its client already", n,
+             waiting);
+    snprintf(text, sizeof text,
+             "The answer of %zu bytes was dropped: this client reads too slowly, %zu bytes wait "
+             "for it already",
+             n, waiting);
+    rpc_write_error(room, about ? about->id : SPAN(""), RPC_SERVER_ERROR, span_of(text), SPAN(""));
+    return buf_span(room);
 }

@@ -1,5 +1,6 @@
 #include "host_sse.h"
 #include "batch.h"
+#include "host_missed.h"
 
 struct sse_host {
     struct pb_server *server;
@@ -18,7 +19,17 @@ struct sse_client {
     struct peer *peer;
     struct host_stream *stream;
     const char *principal;
+    struct list held; /* requests that wait until it has read */
+    size_t batched;   /* bytes of answers to batches that are not over */
+    bool steer_due, ended;
     char id[ID_CHARS + 1];
+};
+
+struct held {
+    struct list at;
+    struct sse_client *client;
+    struct http_request *http;
+    struct message *message;
 };
 
 static void check_idle(struct sse_host *h)
@@ -44,16 +55,37 @@ static void answer_batch(struct sse_client *c, struct batch *b)
     batch_free(b);
 }
 
+static void steer_later(struct sse_client *c);
+
+static void answer(struct sse_client *c, const struct request *about, const struct span *parts,
+                   size_t n)
+{
+    size_t waiting = host_stream_unread(c->stream) + c->batched;
+    struct batch *b = about ? about->exchange : NULL;
+    AUTO_BUF struct buf refusal = { 0 };
+    struct span instead = missed_answer(&refusal, about, spans_size(parts, n), waiting);
+
+    if (instead.p) {
+        parts = &instead;
+        n = 1;
+    }
+    if (b)
+        batch_add(b, about->id, parts, n);
+    else
+        host_stream_send(c->stream, SEND_RESPONSE, parts, n);
+}
+
 static void on_send(void *transport, struct request *about, enum send_kind kind,
                     const struct span *parts, size_t n)
 {
     struct sse_client *c = transport;
-    struct batch *b = about ? about->exchange : NULL;
 
-    if (b && kind == SEND_RESPONSE)
-        batch_add(b, parts, n);
+    if (kind == SEND_RESPONSE)
+        answer(c, about, parts, n);
     else
         host_stream_send(c->stream, kind, parts, n);
+    if (host_stream_full(c->stream) != peer_congested(c->peer))
+        steer_later(c);
 }
 
 static void on_finished(void *transport, struct request *about)
@@ -68,15 +100,118 @@ static void on_finished(void *transport, struct request *about)
 
 static const struct peer_ops sse_peer_ops = { .send = on_send, .finished = on_finished };
 
+/* ---- a client that does not keep up ---- */
+
+static void receive(struct sse_client *c, struct http_request *r, struct message *take_message)
+{
+    struct batch *b = NULL;
+
+    http_reply(r, 202, NULL, NULL, 0);
+    if (take_message->rpc.kind == RPC_BATCH)
+        b = batch_begin(c->peer, take_message, &c->batched);
+    else
+        peer_receive(c->peer, take_message, NULL, NULL);
+    if (b)
+        answer_batch(c, b);
+}
+
+static void held_free(struct held *h)
+{
+    list_remove(&h->at);
+    message_free(h->message);
+    free(h);
+}
+
+static void on_held_gone(void *ctx) { held_free(ctx); }
+
+/* What it asks for makes more to read; all else may help. */
+static bool must_wait(const struct sse_client *c, const struct message *m)
+{
+    return (m->rpc.kind == RPC_REQUEST || m->rpc.kind == RPC_BATCH) &&
+           (host_stream_full(c->stream) || !list_empty(&c->held));
+}
+
+/* Not answered, it keeps its connection: so there are never many. */
+static void hold(struct sse_client *c, struct http_request *r, struct message *take_message)
+{
+    struct held *h = NEW(struct held);
+
+    *h = (struct held){ .client = c, .http = r, .message = take_message };
+    list_append(&c->held, &h->at);
+    http_on_gone(r, on_held_gone, h);
+}
+
+static void release(struct held *h)
+{
+    struct sse_client *c = h->client;
+    struct http_request *r = h->http;
+    struct message *m = TAKE(h->message);
+
+    held_free(h);
+    receive(c, r, m);
+}
+
+static void refuse_held(struct sse_client *c, int status, int code, const char *why)
+{
+    while (!list_empty(&c->held)) {
+        struct held *h = CONTAINER_OF(c->held.next, struct held, at);
+
+        endpoint_refuse(h->http, status, NULL, h->message->rpc.id, code, why);
+        held_free(h);
+    }
+}
+
+/* Tells the peer how things stand, and lets requests go on when there is room. */
+static void steer(void *ctx)
+{
+    struct sse_client *c = ctx;
+
+    c->steer_due = false;
+    if (c->ended) {
+        free(c);
+        return;
+    }
+    peer_set_congested(c->peer, host_stream_full(c->stream));
+    for (int i = 0; i < LOOP_LINES_PER_TURN && !list_empty(&c->held); i++) {
+        if (host_stream_full(c->stream))
+            return; /* it runs again when there is room */
+        release(CONTAINER_OF(c->held.next, struct held, at));
+    }
+    if (!list_empty(&c->held))
+        steer_later(c);
+}
+
+static void steer_later(struct sse_client *c)
+{
+    if (c->steer_due)
+        return;
+    c->steer_due = true;
+    loop_defer(c->host->loop, steer, c);
+}
+
+static void on_room(void *ctx) { steer_later(ctx); }
+
+/* ---- one client ---- */
+
+static void client_free(void *p)
+{
+    struct sse_client *c = p;
+
+    if (!c->steer_due)
+        free(c);
+}
+
 static void client_end(struct sse_client *c)
 {
     struct sse_host *h = c->host;
 
+    c->ended = true;
     map_del(&h->clients, span_of(c->id));
     seat_leave(&c->seat);
+    refuse_held(c, 404, RPC_SESSION_NOT_FOUND, "Session not found");
     peer_close(c->peer);
     host_stream_free(c->stream);
-    loop_free_later(h->loop, c, free);
+    loop_free_later(h->loop, c, client_free);
     check_idle(h);
 }
 
@@ -96,10 +231,12 @@ static struct sse_client *client_new(struct sse_host *h, const char *principal)
     }
     c->host = h;
     c->principal = principal;
+    list_init(&c->held);
     id_new(c->id);
     c->peer = peer_new(h->server, PEER_SESSION, &sse_peer_ops, c);
     peer_set_principal(c->peer, principal);
     c->stream = host_stream_new(h->streams, 0);
+    host_stream_on_room(c->stream, on_room, c);
     map_put(&h->clients, span_of(c->id), c);
     return c;
 }
@@ -148,7 +285,6 @@ void sse_host_post(struct sse_host *h, struct http_request *r, const char *princ
 {
     struct sse_client *c;
     struct message *m;
-    struct batch *b = NULL;
 
     if (!span_is(http_method(r), "POST")) {
         endpoint_refuse(r, 405, "Allow: POST\r\n", SPAN(""), RPC_SERVER_ERROR,
@@ -162,13 +298,10 @@ void sse_host_post(struct sse_host *h, struct http_request *r, const char *princ
     m = endpoint_read(r);
     if (!m)
         return;
-    http_reply(r, 202, NULL, NULL, 0);
-    if (m->rpc.kind == RPC_BATCH)
-        b = batch_begin(c->peer, m);
+    if (must_wait(c, m))
+        hold(c, r, m);
     else
-        peer_receive(c->peer, m, NULL, NULL);
-    if (b)
-        answer_batch(c, b);
+        receive(c, r, m);
 }
 
 struct sse_host *sse_host_new(struct pb_server *server, struct host_streams *streams,
@@ -185,7 +318,11 @@ struct sse_host *sse_host_new(struct pb_server *server, struct host_streams *str
 
 void sse_host_drain(struct sse_host *h, loop_fn *fn, void *ctx)
 {
+    struct map_slot *slot;
+
     h->draining = true;
+    MAP_FOREACH(slot, &h->clients)
+        refuse_held(slot->value, 503, RPC_SERVER_ERROR, "The server is stopping");
     h->idle_fn = fn;
     h->idle_ctx = ctx;
     check_idle(h);

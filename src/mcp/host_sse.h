@@ -1,6 +1,7 @@
 /* host_sse.h - HTTP+SSE, the transport of 2024-11-05: a GET is the stream of everything that the
  * server says, and its first event tells where the client's messages are to be POSTed. The session
- * lives as long as the stream. */
+ * lives as long as the stream. While a client does not read (STREAM_QUEUE_HIGH) the requests that
+ * it posts are not answered, and its calls are held, as on stdio. */
 #pragma once
 #include "host_endpoint.h"
 

@@ -3,7 +3,8 @@
  * open -> ending -> flushing -> ended
  *    \________________________/          the output broke: nobody is left to flush to
  *
- * Open: lines are read and answered; while the client does not read, neither do we. Ending: there
+ * Open: lines are read and answered; while the client does not read, neither do we. If it takes
+ * nothing at all though more waits than can be kept, it is cut off. Ending: there
  * is no more input; calls get a moment to finish, then they are cancelled, which answers them.
  * Flushing: the client gets MCP_FLUSH_MS to read what is answered. */
 #include "batch.h"
@@ -43,8 +44,10 @@ struct stdio_host {
     struct buf ends;
     size_t flushed, dropped; /* since the end of input */
     struct missed missed;
+    size_t batched;     /* bytes of answers to batches that are not over */
+    uint64_t left_then; /* what had left when the stall clock was started */
 
-    struct timer grace;
+    struct timer grace, stall;
     uint64_t ended_at;
     size_t closing; /* streams not closed yet */
     loop_fn *drained_fn, *closed_fn;
@@ -66,11 +69,17 @@ _Static_assert(ARRAY_LEN(stdio_states) == STDIO_COUNT, "every state has a row");
 static void end_input(struct stdio_host *h);
 static void pump_more(struct stdio_host *h);
 
+/* How many bytes have left the queue. */
+static uint64_t left_so_far(const struct stdio_host *h)
+{
+    return h->given - h->gathered.n - stream_queued(h->out);
+}
+
 /* Forgets the answers that have left the queue, and counts them once the input has ended. */
 static void settle(struct stdio_host *h)
 {
     const uint64_t *ends = (const uint64_t *)(const void *)h->ends.p;
-    uint64_t left = h->given - h->gathered.n - stream_queued(h->out);
+    uint64_t left = left_so_far(h);
     size_t n = h->ends.n / sizeof *ends, k = 0;
 
     if (h->broken)
@@ -94,6 +103,7 @@ static void end(struct stdio_host *h)
 {
     sm_move(&h->state, h, STDIO_ENDED);
     timer_stop(&h->grace);
+    timer_stop(&h->stall);
     drop_unsent(h);
     log_info("Client disconnected (EOF), flushed %zu responses, dropped %zu responses", h->flushed,
              h->dropped);
@@ -221,14 +231,12 @@ static void give_line(struct stdio_host *h, const struct span *parts, size_t n)
 
 static void write_line(struct stdio_host *h, const struct span *parts, size_t n, bool response)
 {
-    size_t size = 1;
+    size_t size = spans_size(parts, n) + 1;
 
     if (h->broken || h->state.now > STDIO_ENDING) {
         h->dropped += response;
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        size += parts[i].n;
     if (h->gathered.n + size > GATHER_BYTES)
         give_gathered(h);
     h->given += size;
@@ -240,16 +248,59 @@ static void write_line(struct stdio_host *h, const struct span *parts, size_t n,
         give_line(h, parts, n);
 }
 
+/* ---- past the hard mark ---- */
+
+static void watch_stall(struct stdio_host *h)
+{
+    if (timer_running(&h->stall))
+        return;
+    h->left_then = left_so_far(h);
+    timer_start(&h->stall, STDIO_STALL_MS);
+}
+
+static void on_stall(void *ctx)
+{
+    struct stdio_host *h = ctx;
+
+    if (!stream_full(h->out))
+        return;
+    if (left_so_far(h) != h->left_then) {
+        watch_stall(h);
+        return;
+    }
+    log_warn("stdio: %zu bytes wait for the client, and it has read nothing for %d s; it is cut off",
+             stream_queued(h->out), STDIO_STALL_MS / 1000);
+    set_broken(h);
+}
+
+static void answer(struct stdio_host *h, const struct request *about, const struct span *parts,
+                   size_t n)
+{
+    size_t waiting = stream_queued(h->out) + h->gathered.n + h->batched;
+    struct batch *b = about ? about->exchange : NULL;
+    AUTO_BUF struct buf refusal = { 0 };
+    struct span instead = missed_answer(&refusal, about, spans_size(parts, n), waiting);
+
+    if (instead.p) {
+        watch_stall(h);
+        parts = &instead;
+        n = 1;
+    }
+    if (b)
+        batch_add(b, about->id, parts, n);
+    else
+        write_line(h, parts, n, true);
+}
+
 static void on_send(void *transport, struct request *about, enum send_kind kind,
                     const struct span *parts, size_t n)
 {
     struct stdio_host *h = transport;
-    struct batch *b = about ? about->exchange : NULL;
 
-    if (b && kind == SEND_RESPONSE)
-        batch_add(b, parts, n);
+    if (kind == SEND_RESPONSE)
+        answer(h, about, parts, n);
     else if (!missed_drop(&h->missed, kind, stream_full(h->out)))
-        write_line(h, parts, n, kind == SEND_RESPONSE);
+        write_line(h, parts, n, false);
 }
 
 static void answer_batch(struct stdio_host *h, struct batch *b)
@@ -289,7 +340,7 @@ static bool on_line(void *ctx, struct span line)
     struct batch *b = NULL;
 
     if (m->rpc.kind == RPC_BATCH)
-        b = batch_begin(h->peer, m);
+        b = batch_begin(h->peer, m, &h->batched);
     else
         peer_receive(h->peer, m, NULL, NULL);
     if (b)
@@ -550,6 +601,8 @@ static int open_host(struct pb_server *server, int in, int out, const struct gue
     }
     lines_init(&h->lines, server_max_request(server), &line_events, h);
     timer_init(&h->grace, loop, on_grace_over, h);
+    timer_init(&h->stall, loop, on_stall, h);
+    stream_set_hard_limit(h->out, (size_t)STREAM_QUEUE_HARD + STREAM_QUEUE_NOTES);
     h->peer = peer_new(server, PEER_STDIO, &stdio_peer_ops, h);
     server_add_host(server, &stdio_host_ops, h);
     stream_read(h->in, true);

@@ -14,8 +14,8 @@ struct host_stream {
     struct list in_owner, in_set; /* in_set: attached, or finished */
     struct host_streams *set;
     struct http_request *http; /* NULL: detached */
-    loop_fn *gone;
-    void *gone_ctx;
+    loop_fn *gone, *room;
+    void *gone_ctx, *room_ctx;
     uint32_t no;
     bool ended;
 
@@ -261,12 +261,32 @@ static void tell_missed(struct host_stream *s)
         send_message(s, SEND_CHATTER, &whole, 1);
 }
 
-static void on_room(void *ctx) { tell_missed(ctx); }
+static void on_room(void *ctx)
+{
+    struct host_stream *s = ctx;
+
+    tell_missed(s);
+    if (s->room)
+        s->room(s->room_ctx);
+}
+
+size_t host_stream_unread(const struct host_stream *s)
+{
+    return s->http ? http_unread(s->http) : 0;
+}
+
+bool host_stream_full(const struct host_stream *s) { return s->http && http_full(s->http); }
+
+void host_stream_on_room(struct host_stream *s, loop_fn *fn, void *ctx)
+{
+    s->room = fn;
+    s->room_ctx = ctx;
+}
 
 void host_stream_send(struct host_stream *s, enum send_kind kind, const struct span *parts,
                       size_t n)
 {
-    if (s->ended || missed_drop(&s->missed, kind, s->http && http_full(s->http)))
+    if (s->ended || missed_drop(&s->missed, kind, host_stream_full(s)))
         return;
     tell_missed(s); /* at the latest now: the answer ends the stream */
     send_message(s, kind, parts, n);

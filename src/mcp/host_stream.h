@@ -42,6 +42,11 @@ void host_stream_free(struct host_stream *s);
 void host_stream_attach(struct host_stream *s, struct http_request *r, const char *headers,
                         loop_fn *gone, void *ctx);
 bool host_stream_attached(const struct host_stream *s);
+/* Bytes that its client has not taken; past STREAM_QUEUE_HIGH it is full, and fn runs when it is
+ * not any more. */
+size_t host_stream_unread(const struct host_stream *s);
+bool host_stream_full(const struct host_stream *s);
+void host_stream_on_room(struct host_stream *s, loop_fn *fn, void *ctx);
 /* Ends the connection but not the stream. */
 void host_stream_detach(struct host_stream *s);
 

@@ -161,3 +161,35 @@ TEST(a_batch_at_the_end_of_input_is_answered)
     kit_finish(&k, "too late");
     kit_close(&k);
 }
+
+#define BIG_CALL                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"big\"," \
+    "\"arguments\":{\"n\":%zu}}}"
+#define TOO_LARGE                                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32000,\"message\":\"The answers to this " \
+    "batch are too large together; ask again, without a batch\"}}"
+
+TEST(the_answers_to_a_batch_have_a_bound_together)
+{
+    size_t fits = RPC_BATCH_ANSWERS_MAX - strlen(KIT_TEXT_RESULT("1", ""));
+    const char *line;
+
+    begin("2025-03-26");
+    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "]\n", fits));
+    line = kit_line(&k);
+    CHECK_INT(strlen(line), RPC_BATCH_ANSWERS_MAX + 2);
+    CHECK_HAS(line, "xxx\"}]}}]");
+
+    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "," PING("2") "]\n", fits + 1));
+    line = kit_line(&k);
+    CHECK_STR(line, arena_printf(&k.arena, "[" TOO_LARGE "," PONG("2") "]", "1"));
+
+    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "," PING("2") "," PING("3") "]\n", fits));
+    line = kit_line(&k);
+    CHECK(strlen(line) > RPC_BATCH_ANSWERS_MAX);
+    CHECK_HAS(line + RPC_BATCH_ANSWERS_MAX,
+              arena_printf(&k.arena, "," TOO_LARGE "," TOO_LARGE "]", "2", "3"));
+    kit_send(&k, "[" PING("4") "]\n");
+    CHECK_STR(kit_line(&k), "[" PONG("4") "]");
+    kit_close(&k);
+}

@@ -166,6 +166,80 @@ TEST(a_batch_is_one_message_there_and_back)
     end();
 }
 
+/* More than a stream may hold; they are sent one behind the other. */
+enum { LARGE = 40 };
+
+static void post_later(int id)
+{
+    web_request(&w, "POST", messages, "Content-Type: application/json\r\n",
+                arena_printf(&k.arena, KIT_CALL("%d", "big", "{\"n\":1000000}"), id));
+}
+
+static void begin_large(void)
+{
+    begin();
+    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_HAS(web_event(&s), "\"id\":0");
+    for (int i = 1; i <= LARGE; i++)
+        post_later(i);
+    kit_settle(&k);
+}
+
+TEST(a_client_that_reads_slowly_has_its_requests_held_and_gets_all_answers)
+{
+    begin_large();
+    web_receive(&w);
+    CHECK(!w.over);
+    for (int i = 1; i <= LARGE; i++) {
+        const char *event = web_event(&s);
+
+        CHECK(event);
+        CHECK_HAS(event, arena_printf(&k.arena, "\"id\":%d,", i));
+        CHECK_INT(web_answer(&w).status, 202);
+    }
+    CHECK_INT(post(WEB_CALL("99", "steps")), 202);
+    CHECK_HAS(web_event(&s), "\"progress\":1");
+    end();
+}
+
+TEST(a_client_that_reads_nothing_at_all_is_cut_off_and_what_was_held_is_refused)
+{
+    int accepted = 0;
+
+    begin_large();
+    loop_advance(k.loop, HTTP_WRITE_STALL_MS - 1);
+    kit_settle(&k);
+    web_receive(&w);
+    CHECK(!memmem(w.in.p, w.in.n, " 404", 4));
+    loop_advance(k.loop, 1);
+    kit_settle(&k);
+    for (int i = 0; i < LARGE; i++) {
+        int status = web_answer(&w).status;
+
+        CHECK(status == 202 || status == 404);
+        accepted += status == 202;
+    }
+    CHECK(accepted && accepted < LARGE / 2);
+    end();
+}
+
+TEST(what_is_held_for_a_client_that_gave_up_is_not_run)
+{
+    begin_large();
+    web_close(&w);
+    w = web_open(&k);
+    web_request(&w, "POST", messages, "Content-Type: application/json\r\n", WEB_PING);
+    for (int i = 1;; i++) {
+        const char *event = web_event(&s);
+
+        CHECK(event && i < LARGE / 2);
+        if (!strstr(event, "xxxx"))
+            break;
+    }
+    CHECK_INT(web_answer(&w).status, 202);
+    end();
+}
+
 TEST(comments_keep_the_stream_open)
 {
     begin();

@@ -327,6 +327,59 @@ TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
 }
 
 /* S2-69 S2-76 S2-81 S2-93 */
+/* Four answers of a hundred megabytes, of which three fit. */
+static void ask_for_more_than_fits(struct kit *k)
+{
+    for (int i = 1; i <= 4; i++)
+        kit_send(k,
+                 arena_printf(&k->arena, KIT_CALL("%d", "big_on_worker", "{\"n\":100000000}"), i));
+    KIT_UNTIL(k, strstr(k->log, "cannot be kept"));
+}
+
+TEST(past_the_hard_mark_a_slow_client_gets_an_error_instead_of_an_answer)
+{
+    int whole = 0, refused = 0;
+    struct kit k;
+
+    kit_stdio(&k, NULL);
+    ask_for_more_than_fits(&k);
+    loop_advance(k.loop, STDIO_STALL_MS - 1);
+    kit_read(&k); /* it has read something */
+    loop_advance(k.loop, 1);
+    kit_settle(&k);
+    for (int i = 0; i < 4; i++) {
+        const char *line = kit_line(&k);
+
+        if (strlen(line) > 100000000)
+            whole++;
+        else
+            refused +=
+                strstr(line, "\"error\":{\"code\":-32000,\"message\":\"The answer of 1000000") &&
+                strstr(line, "bytes was dropped: this client reads too slowly");
+    }
+    CHECK_INT(whole, 3);
+    CHECK_INT(refused, 1);
+    loop_advance(k.loop, 2 * STDIO_STALL_MS); /* nothing waits for it any more */
+    kit_send(&k, KIT_CALL("5", "echo", "{\"text\":\"well\"}"));
+    CHECK_STR(kit_line(&k), KIT_TEXT_RESULT("5", "well"));
+    kit_close(&k);
+}
+
+TEST(past_the_hard_mark_a_client_that_does_not_read_at_all_is_cut_off_after_a_while)
+{
+    struct kit k;
+
+    kit_stdio(&k, NULL);
+    ask_for_more_than_fits(&k);
+    loop_advance(k.loop, STDIO_STALL_MS - 1);
+    kit_settle(&k);
+    CHECK(!strstr(k.log, "Client disconnected"));
+    loop_advance(k.loop, 1);
+    KIT_UNTIL(&k, strstr(k.log, "Client disconnected"));
+    CHECK_HAS(k.log, "it has read nothing for");
+    kit_close(&k);
+}
+
 TEST(the_end_of_input_ends_the_server)
 {
     struct kit k;
