@@ -17,4 +17,5 @@
 #include "sm.h"
 #include "span.h"
 #include "table.h"
+#include "tally.h"
 #include "utf8.h"

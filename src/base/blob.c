@@ -5,9 +5,7 @@ struct blob *blob_new(struct span s)
 {
     struct blob *b = mem_alloc(sizeof *b + s.n + 1);
 
-    b->refs = 1;
-    b->n = s.n;
-    b->p = (char *)(b + 1);
+    *b = (struct blob){ .refs = 1, .n = s.n, .p = (char *)(b + 1) };
     if (s.n)
         memcpy(b->p, s.p, s.n);
     b->p[s.n] = '\0';
@@ -18,10 +16,15 @@ struct blob *blob_take_buf(struct buf *src)
 {
     struct blob *b = mem_alloc(sizeof *b);
 
-    b->refs = 1;
-    b->n = src->n;
+    *b = (struct blob){ .refs = 1, .n = src->n };
     b->p = buf_take(src);
     return b;
+}
+
+void blob_set_tally(struct blob *b, struct tally *t, size_t counted)
+{
+    b->tally = tally_ref(t);
+    b->counted = counted;
 }
 
 struct blob *blob_ref(struct blob *b)
@@ -36,5 +39,8 @@ void blob_unref(struct blob *b)
         return;
     if (b->p != (char *)(b + 1))
         free(b->p);
+    if (b->tally)
+        b->tally->bytes -= b->counted;
+    tally_unref(b->tally);
     free(b);
 }

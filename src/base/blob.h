@@ -3,17 +3,22 @@
  * blob belongs to one thread at a time. */
 #pragma once
 #include "buf.h"
+#include "tally.h"
 
 struct blob {
     unsigned refs;
     size_t n;
-    char *p; /* terminated; the NUL is not counted */
+    char *p;             /* terminated; the NUL is not counted */
+    struct tally *tally; /* its memory is counted there; NULL: nowhere ... */
+    size_t counted;      /* ... as so much */
 };
 
 /* Copies. */
 struct blob *blob_new(struct span s);
 /* Takes the memory of b, which is empty afterwards. */
 struct blob *blob_take_buf(struct buf *b);
+/* `counted` bytes, which are in the tally already, are taken off it at the blob's end. Once. */
+void blob_set_tally(struct blob *b, struct tally *t, size_t counted);
 struct blob *blob_ref(struct blob *b);
 void blob_unref(struct blob *b);
 

@@ -212,7 +212,7 @@ static void ask_admission(struct http_conn *c)
 static bool weighs_too_much(struct http_conn *c)
 {
     http_request_weigh(c->req);
-    if (c->req->in.body.n <= HTTP_BODY_SMALL || c->server->bodies <= c->server->max_bodies)
+    if (c->req->in.body.n <= HTTP_BODY_SMALL || c->server->bodies->bytes <= c->server->max_bodies)
         return false;
     conn_refuse(c, 503, "Too many large requests are on their way; try again later.");
     return true;

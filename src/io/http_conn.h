@@ -34,7 +34,7 @@ struct http_server {
     void *ctx;
     size_t max_body, max_bodies, max_connections;
     size_t max_refusals;       /* connections past these: they are told so, more are just closed */
-    size_t bodies;             /* memory that bodies of its requests take */
+    struct tally *bodies;      /* memory that bodies of its requests take, until it is freed */
     size_t unread, max_unread; /* bytes that its clients have yet to take */
     size_t connections;        /* not closed yet */
     size_t handles;            /* whose memory libuv or the loop still holds */
@@ -95,8 +95,9 @@ struct http_request {
     struct http_field *fields; /* made when asked for */
     char *peer;                /* likewise */
     loop_fn *gone, *drain;
-    size_t *counter; /* it is counted here; NULL: nowhere */
-    size_t counted;  /* of its body, in server->bodies */
+    size_t *counter;      /* it is counted here; NULL: nowhere */
+    struct tally *bodies; /* of the server; outlives it */
+    size_t counted;       /* of its body, in there */
     void *gone_ctx, *drain_ctx;
     uint8_t answer; /* enum http_answer */
     bool in_gone;   /* its gone callback runs, or is about to: that frees it */

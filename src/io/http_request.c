@@ -11,17 +11,15 @@ struct http_request *http_request_new(struct http_conn *c)
     http1_init(&r->in, c->server->max_body);
     r->conn = c;
     r->loop = c->server->loop;
+    r->bodies = tally_ref(c->server->bodies);
     return r;
 }
 
-/* One whose connection is lost is not counted any more: its server may be gone. */
 void http_request_weigh(struct http_request *r)
 {
     size_t now = r->in.body.cap;
 
-    if (!r->conn)
-        return;
-    r->conn->server->bodies += now - r->counted;
+    r->bodies->bytes += now - r->counted;
     r->counted = now;
 }
 
@@ -31,6 +29,7 @@ void http_request_free(struct http_request *r)
         --*r->counter;
     http1_done(&r->in);
     http_request_weigh(r);
+    tally_unref(r->bodies);
     free(r->fields);
     free(r->peer);
     free(r);
@@ -49,7 +48,6 @@ static void run_gone(void *ctx)
 
 void http_request_lost(struct http_request *r)
 {
-    r->conn->server->bodies -= r->counted;
     r->conn = NULL;
     r->drain = NULL;
     if (!r->gone)
@@ -112,9 +110,12 @@ void http_wipe_body(struct http_request *r)
 
 struct blob *http_take_body(struct http_request *r)
 {
-    struct blob *body = blob_take_buf(&r->in.body);
+    struct blob *body;
 
     http_request_weigh(r);
+    body = blob_take_buf(&r->in.body);
+    blob_set_tally(body, r->bodies, r->counted);
+    r->counted = 0;
     return body;
 }
 

@@ -17,6 +17,7 @@ void server_release(struct http_server *s)
         return;
     timer_stop(&s->timer);
     free(s->path);
+    tally_unref(s->bodies);
     free(s);
     if (fn)
         fn(ctx);
@@ -167,6 +168,7 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
 
     s->loop = l;
     s->fd = -1;
+    s->bodies = tally_new();
     s->handler = opts->handler;
     s->admit = opts->admit;
     s->refusal = opts->refusal;
@@ -183,6 +185,7 @@ int http_server_new(struct http_server **out, struct pb_loop *l,
         if (s->path)
             unlink(s->path);
         free(s->path);
+        tally_unref(s->bodies);
         free(s);
         return rc;
     }

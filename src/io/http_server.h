@@ -66,7 +66,8 @@ struct span http_target(const struct http_request *r); /* as sent: path and quer
 struct span http_path(const struct http_request *r);   /* without the query; not decoded */
 struct span http_query(const struct http_request *r);  /* without the '?' */
 struct span http_body(const struct http_request *r);
-/* The body's memory for the caller to keep; http_body() is empty afterwards. */
+/* The body's memory for the caller to keep; http_body() is empty afterwards. It counts among the
+ * bodies of the server until it is freed. */
 struct blob *http_take_body(struct http_request *r);
 /* By name, any case; an empty span with p == NULL when absent. *count (may be NULL): how often. */
 struct span http_header(const struct http_request *r, const char *name, size_t *count);
