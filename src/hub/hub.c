@@ -556,6 +556,7 @@ struct hub *hub_new(const struct hub_options *opts)
     list_init(&h->waits);
     list_init(&h->closers);
     timer_init(&h->limit, h->loop, late, h);
+    timer_init(&h->cache_retry, h->loop, hub_cache_start, h);
     hub_health_init(h);
     return h;
 }
@@ -563,6 +564,7 @@ struct hub *hub_new(const struct hub_options *opts)
 static void hub_free(struct hub *h)
 {
     timer_stop(&h->limit);
+    timer_stop(&h->cache_retry);
     timer_stop(&h->health);
     timer_stop(&h->idle);
     hub_drop_listeners(h);

@@ -50,7 +50,7 @@ static void job_free(struct cache_job *j)
 
 /* As many as HUB_CACHE_JOBS at once: each needs a thread, and a hundred servers that come up
  * together would start one each. */
-static void jobs_start(void *ctx)
+void hub_cache_start(void *ctx)
 {
     struct hub *h = ctx;
 
@@ -62,9 +62,9 @@ static void jobs_start(void *ctx)
         list_remove(&j->waiting);
         h->cache_running++;
     }
-    /* The workers have too much to do. The hub stays while it has jobs. */
-    if (!h->cache_running && !list_empty(&h->cache_jobs))
-        loop_after(h->loop, HUB_CACHE_RETRY_MS, jobs_start, h);
+    /* The workers have too much to do. */
+    if (!h->cache_running && !list_empty(&h->cache_jobs) && !timer_running(&h->cache_retry))
+        timer_start(&h->cache_retry, HUB_CACHE_RETRY_MS);
 }
 
 static void job_begin(struct cache_job *j, loop_fn *work, loop_fn *done)
@@ -75,7 +75,7 @@ static void job_begin(struct cache_job *j, loop_fn *work, loop_fn *done)
     j->done = done;
     h->jobs++;
     list_append(&h->cache_jobs, &j->waiting);
-    jobs_start(h);
+    hub_cache_start(h);
 }
 
 static void job_end(struct cache_job *j)
@@ -85,7 +85,7 @@ static void job_end(struct cache_job *j)
     job_free(j);
     h->jobs--;
     h->cache_running--;
-    jobs_start(h);
+    hub_cache_start(h);
     hub_maybe_end(h);
 }
 

@@ -68,7 +68,8 @@ struct hub {
     size_t jobs;            /* work on other threads, begun or not */
     struct list cache_jobs; /* those that wait for others of them */
     size_t cache_running;
-    bool deferred; /* we look at what happened at the end of this turn */
+    struct timer cache_retry; /* no worker was free for any of them */
+    bool deferred;            /* we look at what happened at the end of this turn */
 
     bool closing;
     struct timer limit;
@@ -129,6 +130,7 @@ int member_fault(const struct member *m, struct pb_error *err);
 void member_load(struct member *m);
 void member_loaded(struct member *m);
 void member_save(struct member *m);
+loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
 
 /* hub_changes.c: its tools in the catalog are new. */
 void member_note_tools(struct member *m);

@@ -2,6 +2,7 @@
 #include "hub_rig.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 /* The one file of the cache. */
@@ -303,5 +304,52 @@ TEST(that_the_clients_of_a_server_are_kept_apart_is_remembered)
         hub_rig_stop(&r);
         fake_reply_done(&a);
     }
+    hub_rig_done(&r);
+}
+
+static atomic_bool workers_go;
+static size_t crowd_ended;
+
+static void crowd_work(void *ctx)
+{
+    (void)ctx;
+    while (!atomic_load(&workers_go))
+        usleep(1000);
+}
+
+static void crowd_done(void *ctx)
+{
+    (void)ctx;
+    crowd_ended++;
+}
+
+/* Each file that finds no worker wants to try again later; nothing of that outlives the hub. */
+TEST(files_that_found_no_worker_are_read_later_and_a_hub_that_ended_tries_none)
+{
+    struct hub_rig r;
+    char dir[128];
+
+    hub_rig_init(&r);
+    snprintf(dir, sizeof dir, "%s/cache", hub_rig_dir(&r));
+    r.opts.cache_dir = dir;
+    hub_rig_server(&r, "a");
+    hub_rig_server(&r, "b");
+    hub_rig_start(&r);
+    for (int i = 0; i < LOOP_WORK_MAX; i++)
+        CHECK_INT(loop_work(r.fakes.loop, crowd_work, crowd_done, NULL, NULL), 0);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    loop_advance(r.fakes.loop, HUB_CACHE_RETRY_MS / 2);
+    hub_rig_begin(&r, "b", (struct rig_spec){ 0 });
+    fakes_settle(&r.fakes);
+    CHECK(hub_rig_state(&r, "a") != LINK_CONNECTED);
+    CHECK(hub_rig_state(&r, "b") != LINK_CONNECTED);
+
+    atomic_store(&workers_go, true);
+    FAKES_WAIT(&r.fakes, crowd_ended == LOOP_WORK_MAX);
+    loop_advance(r.fakes.loop, HUB_CACHE_RETRY_MS / 2);
+    FAKES_WAIT(&r.fakes, hub_rig_state(&r, "a") == LINK_CONNECTED &&
+                             hub_rig_state(&r, "b") == LINK_CONNECTED);
+    hub_rig_stop(&r);
+    loop_advance(r.fakes.loop, HUB_CACHE_RETRY_MS);
     hub_rig_done(&r);
 }
