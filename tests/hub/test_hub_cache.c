@@ -2,7 +2,7 @@
 #include "hub_rig.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 /* The one file of the cache. */
@@ -307,14 +307,14 @@ TEST(that_the_clients_of_a_server_are_kept_apart_is_remembered)
     hub_rig_done(&r);
 }
 
-static atomic_bool workers_go;
+static pthread_mutex_t workers_go = PTHREAD_MUTEX_INITIALIZER;
 static size_t crowd_ended;
 
 static void crowd_work(void *ctx)
 {
     (void)ctx;
-    while (!atomic_load(&workers_go))
-        usleep(1000);
+    pthread_mutex_lock(&workers_go);
+    pthread_mutex_unlock(&workers_go);
 }
 
 static void crowd_done(void *ctx)
@@ -335,6 +335,7 @@ TEST(files_that_found_no_worker_are_read_later_and_a_hub_that_ended_tries_none)
     hub_rig_server(&r, "a");
     hub_rig_server(&r, "b");
     hub_rig_start(&r);
+    pthread_mutex_lock(&workers_go);
     for (int i = 0; i < LOOP_WORK_MAX; i++)
         CHECK_INT(loop_work(r.fakes.loop, crowd_work, crowd_done, NULL, NULL), 0);
     hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
@@ -344,7 +345,7 @@ TEST(files_that_found_no_worker_are_read_later_and_a_hub_that_ended_tries_none)
     CHECK(hub_rig_state(&r, "a") != LINK_CONNECTED);
     CHECK(hub_rig_state(&r, "b") != LINK_CONNECTED);
 
-    atomic_store(&workers_go, true);
+    pthread_mutex_unlock(&workers_go);
     FAKES_WAIT(&r.fakes, crowd_ended == LOOP_WORK_MAX);
     loop_advance(r.fakes.loop, HUB_CACHE_RETRY_MS / 2);
     FAKES_WAIT(&r.fakes, hub_rig_state(&r, "a") == LINK_CONNECTED &&
