@@ -176,27 +176,31 @@ static void on_log(void *ctx, struct span params)
 
 /* ---- the server --------------------------------------------------------------------------- */
 
+enum result_kind { RESULT_COMPLETE, RESULT_INPUT, RESULT_TASK, RESULT_UNKNOWN };
+
 /* A modern client would act on what a result says it is, so that it must be what this server may
  * say: a legacy server has nothing to ask for in a result. */
-static enum result_kind kind_of(const struct relay *c, struct span result)
+static enum result_kind kind_of(const struct relay *c, struct json result)
 {
-    bool legacy = c->request->env.era == ERA_LEGACY;
-    enum result_kind kind =
-        legacy && !c->maybe_modern ? RESULT_COMPLETE : relay_result_kind(result);
+    struct json type = json_get(result, "resultType");
 
-    if (kind == RESULT_TASK)
-        return relay_may_be_task(c) ? kind : RESULT_UNKNOWN;
-    return kind == RESULT_INPUT && (!c->maybe_modern || relay_is_about_task(c)) ? RESULT_UNKNOWN
-                                                                                : kind;
+    if (json_is(type, JSON_NONE) || json_str_is(type, "complete") ||
+        (c->request->env.era == ERA_LEGACY && !c->maybe_modern))
+        return RESULT_COMPLETE;
+    if (json_str_is(type, "task") && relay_may_be_task(c))
+        return RESULT_TASK;
+    if (json_str_is(type, "input_required") && c->maybe_modern && !relay_is_about_task(c))
+        return RESULT_INPUT;
+    return RESULT_UNKNOWN;
 }
 
 void relay_deliver(struct relay *c, const struct client_reply *reply)
 {
-    enum result_kind kind = reply->err ? RESULT_COMPLETE : kind_of(c, reply->result);
+    enum result_kind kind = reply->err ? RESULT_COMPLETE : kind_of(c, reply->members);
     struct pb_error err;
 
     if (kind == RESULT_INPUT) {
-        relay_input_required(c, reply->result);
+        relay_input_required(c, reply->members);
         return;
     }
     if (reply->err) {
@@ -206,9 +210,9 @@ void relay_deliver(struct relay *c, const struct client_reply *reply)
              c->server);
         relay_reply_fault(c, &err);
     } else if (kind == RESULT_TASK || strcmp(c->method, "tasks/get") == 0) {
-        relay_pass_task(c, reply->result);
+        relay_pass_task(c, reply->members);
     } else {
-        relay_reply_result(c, reply->result);
+        relay_reply_result(c, reply->members);
     }
     relay_end(c);
 }

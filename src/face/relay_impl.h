@@ -104,7 +104,7 @@ void relay_abandon(struct relay *c, enum call_cancel why);
 void relay_attach(struct relay *c, struct request *r);
 /* Asks the server. On failure the client has been told, and the relay is over. */
 void relay_call(struct relay *c, struct span params, bool plain);
-/* What the server answered, to a request that waits. */
+/* What the server answered, to a request that waits; with its members, unless it is an error. */
 void relay_deliver(struct relay *c, const struct client_reply *reply);
 void relay_pause(struct relay *c, bool paused);
 
@@ -138,15 +138,15 @@ void relay_note_urls(struct relay *c, struct span error);
 void relays_forget_urls(struct relays *s, const struct peer *p);
 
 /* relay_rounds.c */
-/* What a result says it is. Unknown: something else, or said twice. */
-enum result_kind { RESULT_COMPLETE, RESULT_INPUT, RESULT_TASK, RESULT_UNKNOWN };
-enum result_kind relay_result_kind(struct span result);
-/* Passes it on to a modern client, asks a legacy one. */
-void relay_input_required(struct relay *c, struct span result);
+/* Passes an input_required on to a modern client, asks a legacy one. Of a result only the members
+ * have been read, here and below: see client_reply.members. */
+void relay_input_required(struct relay *c, struct json result);
 /* The same request again, with the answers and the server's state. */
 void relay_ask_again(struct relay *c);
-/* A server was told what the client can be asked; nothing else reaches it. */
-MUST_CHECK int relay_check_asked(const struct relay *c, struct json requests, struct pb_error *err);
+/* Reads inputRequests, which may be JSON_NONE, as *out of doc. A server was told what the client
+ * can be asked; nothing else reaches it. */
+MUST_CHECK int relay_read_asked(const struct relay *c, struct json requests, struct json_doc *doc,
+                                struct json *out, struct pb_error *err);
 
 /* relay_park.c */
 /* At the end of this turn: what else the server asks until then goes along. */
@@ -179,16 +179,15 @@ bool relay_may_be_task(const struct relay *c);
 /* Is it a request about a task, rather than one that may become one? */
 bool relay_is_about_task(const struct relay *c);
 /* A result that tells of a task, for the client. */
-void relay_pass_task(struct relay *c, struct span result);
+void relay_pass_task(struct relay *c, struct json result);
 
 /* relay_result.c */
-void relay_reply_result(struct relay *c, struct span result);
-/* `root` is that of the result, a task; `id`, a JSON string, is what the client calls it. */
-void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id);
+void relay_reply_result(struct relay *c, struct json result);
+/* A result that is a task; `id`, a JSON string, is what the client calls it. */
+void relay_reply_task(struct relay *c, struct json task, struct span id);
 /* The same, appended for a notification. Of the relay only the server, the scope and the set are
  * looked at. */
-void relay_write_task(struct relay *c, struct buf *out, struct span task, struct json root,
-                      struct span id);
+void relay_write_task(struct relay *c, struct buf *out, struct json task, struct span id);
 /* relay_error.c: what went wrong, in words; of our own or the server's. */
 void relay_reply_error(struct relay *c, const struct client_reply *reply);
 void relay_reply_fault(struct relay *c, const struct pb_error *err);

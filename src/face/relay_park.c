@@ -32,6 +32,7 @@ void relay_keep_reply(struct relay *c, const struct client_reply *reply)
     struct kept_reply *k = NEW(struct kept_reply);
 
     k->reply = *reply;
+    k->reply.members = (struct json){ 0 }; /* they do not last; see deliver_kept() */
     k->bytes = reply->message ? blob_span(reply->message).n : 0;
     if (reply->err) {
         k->err = *reply->err;
@@ -242,6 +243,20 @@ static void go_on(struct relay *c, struct json inputs)
     relay_release(c);
 }
 
+static void deliver_kept(struct relay *c)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct kept_reply *k = c->kept;
+
+    if (!k->reply.err && json_parse(&doc, k->reply.result, &shallow, &k->err) < 0)
+        k->reply.err = &k->err;
+    k->reply.members = json_root(&doc);
+    relay_hold(c);
+    relay_deliver(c, &k->reply);
+    relay_release(c);
+}
+
 void relay_resume_parked(struct relays *s, struct request *r, const struct scope *scope,
                          struct span ticket)
 {
@@ -268,13 +283,8 @@ void relay_resume_parked(struct relays *s, struct request *r, const struct scope
     relay_attach(c, r);
     if (c->id && peer_congested(r->peer))
         hub_hold(s->hub, c->id, true);
-    if (c->kept) {
-        struct kept_reply *k = c->kept;
-
-        relay_hold(c);
-        relay_deliver(c, &k->reply);
-        relay_release(c);
-        return;
-    }
-    go_on(c, inputs);
+    if (c->kept)
+        deliver_kept(c);
+    else
+        go_on(c, inputs);
 }

@@ -71,30 +71,25 @@ static void name_content(struct relay *c, struct edits *e, struct span whole, st
             name_block(c, e, whole, block);
 }
 
-static void tool_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
-{
-    name_content(c, e, whole, json_get(root, "content"));
-}
-
 /* MCP Apps: the page that goes with the result. */
-static void page_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
+static void name_pages(struct relay *c, struct edits *e, struct span whole, struct json meta)
 {
     struct json pages[META_PAGES];
-    size_t n = meta_pages(json_get(root, "_meta"), pages);
+    size_t n = meta_pages(meta, pages);
 
     for (size_t i = 0; i < n; i++)
         name_uri(c, e, whole, pages[i]);
 }
 
-static void prompt_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
+static void name_messages(struct relay *c, struct edits *e, struct span whole, struct json messages)
 {
-    JSON_FOREACH(message, json_get(root, "messages"))
+    JSON_FOREACH(message, messages)
         name_content(c, e, whole, json_get(message, "content"));
 }
 
-static void read_uris(struct relay *c, struct edits *e, struct span whole, struct json root)
+static void name_contents(struct relay *c, struct edits *e, struct span whole, struct json contents)
 {
-    JSON_FOREACH(item, json_get(root, "contents"))
+    JSON_FOREACH(item, contents)
         name_uri(c, e, whole, json_get(item, "uri"));
 }
 
@@ -115,18 +110,25 @@ static struct span member_range(struct span whole, struct json member)
     return *p == ',' ? span_make(p, (size_t)(to - p)) : span_make(from, (size_t)(to - from));
 }
 
+/* Its inside has not been read. */
+static bool is_empty_array(struct json v)
+{
+    struct span text = json_text(v);
+
+    return json_is(v, JSON_ARRAY) && !span_trim(span_make(text.p + 1, text.n - 2)).n;
+}
+
 /* In the legacy era structuredContent is an object. Anything else is given as text, if the server
  * has not done so itself. */
-static void plain_structure(struct relay *c, struct edits *e, struct span whole, struct json root)
+static void plain_structure(struct edits *e, struct span whole, struct json result)
 {
-    struct json structured = json_get(root, "structuredContent"), content;
+    struct json structured = json_get(result, "structuredContent"), content;
     AUTO_BUF struct buf text = { 0 };
 
-    (void)c;
     if (json_is(structured, JSON_NONE) || json_is(structured, JSON_OBJECT))
         return;
-    content = json_get(root, "content");
-    if (json_is(content, JSON_ARRAY) && json_len(content) == 0) {
+    content = json_get(result, "content");
+    if (is_empty_array(content)) {
         buf_str(&text, "[{\"type\":\"text\",\"text\":");
         json_quote(&text, json_text(structured));
         buf_str(&text, "}]");
@@ -136,14 +138,13 @@ static void plain_structure(struct relay *c, struct edits *e, struct span whole,
 }
 
 /* A modern answer to resources/read says how long it is good; a legacy server does not know. */
-static void cache_hints(struct relay *c, struct edits *e, struct span whole, struct json root)
+static void cache_hints(struct edits *e, struct span whole, struct json result)
 {
-    bool ttl = !json_is(json_get(root, "ttlMs"), JSON_NONE);
-    bool scope = !json_is(json_get(root, "cacheScope"), JSON_NONE);
+    bool ttl = !json_is(json_get(result, "ttlMs"), JSON_NONE);
+    bool scope = !json_is(json_get(result, "cacheScope"), JSON_NONE);
     AUTO_BUF struct buf more = { 0 };
 
-    (void)c;
-    if (!json_len(root))
+    if (!json_len(result))
         return;
     buf_str(&more, ttl ? "" : ",\"ttlMs\":0");
     buf_str(&more, scope ? "" : ",\"cacheScope\":\"private\"");
@@ -153,33 +154,60 @@ static void cache_hints(struct relay *c, struct edits *e, struct span whole, str
 
 /* ---- all together ------------------------------------------------------------------------- */
 
-typedef void rewrite_fn(struct relay *c, struct edits *e, struct span whole, struct json root);
-
-/* What may have to be written anew, and the bytes without which it need not be looked for: a search
- * costs less than a parse. Depths are those at which the members that matter are found. */
+/* Members of results in which there may be URIs, and the bytes without which they need not be
+ * looked for: a search costs less than a parse. Depths are those at which URIs are found in the
+ * member, which is all that is read. */
 /* clang-format off */
-static const struct rewrite {
-    const char *method;
-    enum era client; /* ERA_UNKNOWN: both */
-    bool of_modern;  /* only servers of the modern era write it */
-    const char *sign;
+static const struct place {
+    const char *method, *member, *sign;
     int depth;
-    rewrite_fn *run;
-} rewrites[] = {
-    { "prompts/get",    ERA_UNKNOWN, false, "\"resource",            6, prompt_uris },
-    { "resources/read", ERA_UNKNOWN, false, "\"uri\"",               3, read_uris },
-    { "resources/read", ERA_MODERN,  false, "",                      1, cache_hints },
-    { "tools/call",     ERA_UNKNOWN, false, "\"resource",            4, tool_uris },
-    { "tools/call",     ERA_UNKNOWN, false, "ui:",                   3, page_uris },
-    { "tools/call",     ERA_LEGACY,  true,  "\"structuredContent\"", 2, plain_structure },
+    void (*name)(struct relay *c, struct edits *e, struct span whole, struct json member);
+} places[] = {
+    { "prompts/get",    "messages", "\"resource", 5, name_messages },
+    { "resources/read", "contents", "\"uri\"",    2, name_contents },
+    { "tools/call",     "content",  "\"resource", 3, name_content },
+    { "tools/call",     "_meta",    "ui:",        2, name_pages },
+};
+
+/* What the eras have and have not. */
+static const struct habit {
+    const char *method;
+    enum era client;
+    bool of_modern; /* only servers of the modern era write it */
+    void (*write)(struct edits *e, struct span whole, struct json result);
+} habits[] = {
+    { "resources/read", ERA_MODERN, false, cache_hints },
+    { "tools/call",     ERA_LEGACY, true,  plain_structure },
 };
 /* clang-format on */
 
-static bool applies(const struct relay *c, const char *method, enum era client,
-                    const struct rewrite *w, struct span result)
+/* In a result of this method, which is `whole` or lies in it. */
+static void name_uris(struct relay *c, const char *method, struct edits *e, struct span whole,
+                      struct json result)
 {
-    return strcmp(method, w->method) == 0 && (w->client == ERA_UNKNOWN || w->client == client) &&
-           (c->maybe_modern || !w->of_modern) && span_has(result, span_of(w->sign));
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const struct place *p = &places[i];
+        struct json_opts opts = { .keep_depth = p->depth };
+        struct span member;
+
+        if (strcmp(method, p->method) != 0)
+            continue;
+        member = json_text(json_get(result, p->member));
+        if (member.n && span_has(member, span_of(p->sign)) &&
+            json_parse(&doc, member, &opts, NULL) == 0)
+            p->name(c, e, whole, json_root(&doc));
+    }
+}
+
+/* Whether it is worth reading the members of a result at all. */
+static bool may_have_uris(const char *method, struct span result)
+{
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        if (strcmp(method, places[i].method) == 0 && span_has(result, span_of(places[i].sign)))
+            return true;
+    return false;
 }
 
 static int by_place(const void *a, const void *b)
@@ -189,76 +217,69 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Of a result of this method, which is `whole` or lies in it. */
-static void add_rewrites(struct relay *c, const char *method, enum era client, struct edits *e,
-                         struct span whole, struct span result)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-
-    for (size_t i = 0; i < ARRAY_LEN(rewrites); i++) {
-        struct json_opts opts = { .keep_depth = rewrites[i].depth };
-
-        if (applies(c, method, client, &rewrites[i], result) &&
-            json_parse(&doc, result, &opts, NULL) == 0)
-            rewrites[i].run(c, e, whole, json_root(&doc));
-    }
-}
-
 static void in_order(struct edits *e)
 {
     if (e->n > 1)
         qsort(e->v, e->n, sizeof *e->v, by_place);
 }
 
-static void reply(struct relay *c, struct span result, struct edits *e)
+static void keep_habits(const struct relay *c, struct edits *e, struct json result)
 {
+    for (size_t i = 0; i < ARRAY_LEN(habits); i++)
+        if (strcmp(c->method, habits[i].method) == 0 && habits[i].client == c->request->env.era &&
+            (c->maybe_modern || !habits[i].of_modern))
+            habits[i].write(e, json_text(result), result);
+}
+
+void relay_reply_result(struct relay *c, struct json result)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct edits e = edits_of(&arena);
+
+    name_uris(c, c->method, &e, json_text(result), result);
+    keep_habits(c, &e, result);
+    in_order(&e);
+    request_reply_edited(c->request, result, e.v, e.n);
+    free(e.v);
+}
+
+static void add_task(struct relay *c, struct edits *e, struct json task, struct span id)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct json done = json_get(task, "result");
+
+    add_edit(e, json_text(json_get(task, "taskId")), json_text(task), id);
+    /* What the call would have been answered with. */
+    if (json_is(done, JSON_OBJECT) && may_have_uris("tools/call", json_text(done)) &&
+        json_parse(&doc, json_text(done), &shallow, NULL) == 0)
+        name_uris(c, "tools/call", e, json_text(task), json_root(&doc));
     in_order(e);
-    request_reply_edited(c->request, result, e->v, e->n);
-    free(e->v);
 }
 
-void relay_reply_result(struct relay *c, struct span result)
+void relay_reply_task(struct relay *c, struct json task, struct span id)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct edits e = edits_of(&arena);
 
-    add_rewrites(c, c->method, c->request->env.era, &e, result, result);
-    reply(c, result, &e);
+    add_task(c, &e, task, id);
+    request_reply_edited(c->request, task, e.v, e.n);
+    free(e.v);
 }
 
-static void add_task(struct relay *c, struct edits *e, struct span whole, struct json root,
-                     struct span id)
-{
-    struct json done = json_get(root, "result");
-
-    add_edit(e, json_text(json_get(root, "taskId")), whole, id);
-    if (json_is(done, JSON_OBJECT)) /* what the call would have been answered with */
-        add_rewrites(c, "tools/call", ERA_MODERN, e, whole, json_text(done));
-    in_order(e);
-}
-
-void relay_reply_task(struct relay *c, struct span result, struct json root, struct span id)
+void relay_write_task(struct relay *c, struct buf *out, struct json task, struct span id)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct edits e = edits_of(&arena);
-
-    add_task(c, &e, result, root, id);
-    reply(c, result, &e);
-}
-
-void relay_write_task(struct relay *c, struct buf *out, struct span task, struct json root,
-                      struct span id)
-{
-    AUTO_ARENA struct arena arena = { 0 };
-    struct edits e = edits_of(&arena);
+    struct span text = json_text(task);
     size_t at = 0;
 
-    add_task(c, &e, task, root, id);
+    add_task(c, &e, task, id);
     for (size_t i = 0; i < e.n; i++) {
-        buf_add(out, task.p + at, e.v[i].at - at);
+        buf_add(out, text.p + at, e.v[i].at - at);
         buf_add_span(out, e.v[i].put);
         at = e.v[i].at + e.v[i].cut;
     }
-    buf_add_span(out, span_from(task, at));
+    buf_add_span(out, span_from(text, at));
     free(e.v);
 }

@@ -3,53 +3,11 @@
  * asked again with the answers. */
 #include "relay_impl.h"
 
-/* A search tells most results apart sooner than a parse. ASCII can be hidden from it by escapes of
- * this form only. */
-static bool may_be_typed(struct span result)
-{
-    return span_has(result, SPAN("resultType")) || span_has(result, SPAN("\\u00"));
-}
-
-enum result_kind relay_result_kind(struct span result)
-{
-    static const struct json_opts shallow = { .keep_depth = 1, .unique_depth = 1 };
-    AUTO_JSON struct json_doc doc = { 0 };
-    struct json type;
-
-    if (!may_be_typed(result))
-        return RESULT_COMPLETE;
-    if (json_parse(&doc, result, &shallow, NULL) < 0) /* a member twice: two readers, two results */
-        return RESULT_UNKNOWN;
-    type = json_get(json_root(&doc), "resultType");
-    if (json_is(type, JSON_NONE) || json_str_is(type, "complete"))
-        return RESULT_COMPLETE;
-    return json_str_is(type, "input_required") ? RESULT_INPUT
-           : json_str_is(type, "task")         ? RESULT_TASK
-                                               : RESULT_UNKNOWN;
-}
-
 struct required {
     struct json requests, state;
 };
 
-static int read_required(const struct relay *c, struct json root, struct required *out,
-                         struct pb_error *err)
-{
-    out->requests = json_get(root, "inputRequests");
-    out->state = json_get(root, "requestState");
-    if (!json_is(out->requests, JSON_OBJECT) && !json_is(out->requests, JSON_NONE))
-        return fail(err, PB_E_INVALID, "Server '%s': inputRequests is no object", c->server);
-    if (!json_is(out->state, JSON_STRING) && !json_is(out->state, JSON_NONE))
-        return fail(err, PB_E_INVALID, "Server '%s': requestState is no string", c->server);
-    if (json_len(out->requests) == 0 && json_is(out->state, JSON_NONE))
-        return fail(err, PB_E_INVALID, "Server '%s' wants input but does not say what", c->server);
-    if (json_len(out->requests) > MCP_QUESTIONS_MAX)
-        return fail(err, PB_E_LIMIT, "Server '%s' asks more than %d questions at once", c->server,
-                    MCP_QUESTIONS_MAX);
-    return 0;
-}
-
-int relay_check_asked(const struct relay *c, struct json requests, struct pb_error *err)
+static int check_asked(const struct relay *c, struct json requests, struct pb_error *err)
 {
     AUTO_ARENA struct arena arena = { 0 };
 
@@ -66,6 +24,42 @@ int relay_check_asked(const struct relay *c, struct json requests, struct pb_err
     return 0;
 }
 
+int relay_read_asked(const struct relay *c, struct json requests, struct json_doc *doc,
+                     struct json *out, struct pb_error *err)
+{
+    static const struct json_opts opts = { .keep_depth = 3, .unique_depth = 3 };
+    int rc;
+
+    *out = requests;
+    if (json_is(requests, JSON_NONE))
+        return 0;
+    if (!json_is(requests, JSON_OBJECT))
+        return fail(err, PB_E_INVALID, "Server '%s': inputRequests is no object", c->server);
+    rc = json_parse(doc, json_text(requests), &opts, err);
+    if (rc < 0)
+        return rc;
+    *out = json_root(doc);
+    if (json_len(*out) > MCP_QUESTIONS_MAX)
+        return fail(err, PB_E_LIMIT, "Server '%s' asks more than %d questions at once", c->server,
+                    MCP_QUESTIONS_MAX);
+    return check_asked(c, *out, err);
+}
+
+static int read_required(const struct relay *c, struct json result, struct json_doc *doc,
+                         struct required *out, struct pb_error *err)
+{
+    int rc = relay_read_asked(c, json_get(result, "inputRequests"), doc, &out->requests, err);
+
+    if (rc < 0)
+        return rc;
+    out->state = json_get(result, "requestState");
+    if (!json_is(out->state, JSON_STRING) && !json_is(out->state, JSON_NONE))
+        return fail(err, PB_E_INVALID, "Server '%s': requestState is no string", c->server);
+    if (json_len(out->requests) == 0 && json_is(out->state, JSON_NONE))
+        return fail(err, PB_E_INVALID, "Server '%s' wants input but does not say what", c->server);
+    return 0;
+}
+
 static void give_up(struct relay *c, const struct pb_error *err)
 {
     relay_reply_fault(c, err);
@@ -76,21 +70,22 @@ static void give_up(struct relay *c, const struct pb_error *err)
 
 /* Its bytes as they are, but for requestState; ours is always there, so that the retry comes back
  * to the same server. */
-static int pass_on(struct relay *c, struct span result, const struct required *q,
+static int pass_on(struct relay *c, struct json result, const struct required *q,
                    struct pb_error *err)
 {
     AUTO_BUF struct buf sealed = { 0 };
+    struct span text = json_text(result);
     struct relay_state st = {
         .server = span_of(c->server),
         .subject = c->subject,
         .upstream = json_text(q->state),
         .timeout_ms = c->timeout_ms,
     };
-    struct edit edit = { .at = result.n - 1 };
+    struct edit edit = { .at = text.n - 1 };
     int rc;
 
     if (st.upstream.n)
-        edit = (struct edit){ (size_t)(st.upstream.p - result.p), st.upstream.n, SPAN("") };
+        edit = (struct edit){ (size_t)(st.upstream.p - text.p), st.upstream.n, SPAN("") };
     else
         buf_str(&sealed, ",\"requestState\":");
     buf_byte(&sealed, '"');
@@ -223,18 +218,13 @@ static int ask_legacy(struct relay *c, const struct required *q, struct pb_error
     return 0;
 }
 
-void relay_input_required(struct relay *c, struct span result)
+void relay_input_required(struct relay *c, struct json result)
 {
-    static const struct json_opts opts = { .keep_depth = 4, .unique_depth = 4 };
     AUTO_JSON struct json_doc doc = { 0 };
     struct required q;
     struct pb_error err;
-    int rc = json_parse(&doc, result, &opts, &err);
+    int rc = read_required(c, result, &doc, &q, &err);
 
-    if (rc == 0)
-        rc = read_required(c, json_root(&doc), &q, &err);
-    if (rc == 0)
-        rc = relay_check_asked(c, q.requests, &err);
     if (rc == 0)
         rc = c->request->env.era == ERA_MODERN ? pass_on(c, result, &q, &err)
                                                : ask_legacy(c, &q, &err);

@@ -54,20 +54,12 @@ static int name_task(const struct relay *c, struct span own, struct buf *out, st
 }
 
 /* A task may ask, as a call may: by a result that the client acts on. */
-static int check_asked(const struct relay *c, struct json requests, struct pb_error *err)
+static int check_asked(const struct relay *c, struct json task, struct pb_error *err)
 {
-    static const struct json_opts opts = { .keep_depth = 3, .unique_depth = 3 };
     AUTO_JSON struct json_doc doc = { 0 };
+    struct json asked;
 
-    if (json_is(requests, JSON_NONE))
-        return 0;
-    if (!json_is(requests, JSON_OBJECT))
-        return fail(err, PB_E_INVALID, "inputRequests is no object");
-    if (json_len(requests) > MCP_QUESTIONS_MAX)
-        return fail(err, PB_E_LIMIT, "it asks more than %d questions at once", MCP_QUESTIONS_MAX);
-    if (json_parse(&doc, json_text(requests), &opts, err) < 0)
-        return -(int)PB_E_INVALID;
-    return relay_check_asked(c, json_root(&doc), err);
+    return relay_read_asked(c, json_get(task, "inputRequests"), &doc, &asked, err);
 }
 
 /* The client's own word for it when it asked for this very task. */
@@ -86,20 +78,16 @@ static int read_id(const struct relay *c, struct json root, struct buf *id, stru
     return 0;
 }
 
-void relay_pass_task(struct relay *c, struct span result)
+void relay_pass_task(struct relay *c, struct json result)
 {
-    static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
-    AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf id = { 0 };
     struct pb_error err, why;
-    int rc = json_parse(&doc, result, &opts, &err);
+    int rc = read_id(c, result, &id, &err);
 
     if (rc == 0)
-        rc = read_id(c, json_root(&doc), &id, &err);
-    if (rc == 0)
-        rc = check_asked(c, json_get(json_root(&doc), "inputRequests"), &err);
+        rc = check_asked(c, result, &err);
     if (rc == 0) {
-        relay_reply_task(c, result, json_root(&doc), buf_span(&id));
+        relay_reply_task(c, result, buf_span(&id));
         return;
     }
     fail(&why, err.code, "Server '%s' tells of a task what cannot be passed on: %s", c->server,
@@ -111,7 +99,7 @@ unsigned relay_asks(const struct request *r) { return asks_possible(&r->env); }
 
 bool relay_tell_task(struct relays *s, const struct task_view *v, struct span task, struct buf *out)
 {
-    static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
+    static const struct json_opts opts = { .keep_depth = 1, .unique_depth = 1 };
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf id = { 0 };
     struct relay c = { .set = s, .scope = v->scope, .server = v->server, .can = v->asks };
@@ -119,12 +107,12 @@ bool relay_tell_task(struct relays *s, const struct task_view *v, struct span ta
     int rc = json_parse(&doc, task, &opts, &err);
 
     if (rc == 0)
-        rc = check_asked(&c, json_get(json_root(&doc), "inputRequests"), &err);
+        rc = check_asked(&c, json_root(&doc), &err);
     if (rc < 0) {
         log_debug("server %s tells of a task what is not passed on: %s", v->server, err.msg);
         return false;
     }
     json_quote(&id, v->id);
-    relay_write_task(&c, out, task, json_root(&doc), buf_span(&id));
+    relay_write_task(&c, out, json_root(&doc), buf_span(&id));
     return true;
 }

@@ -281,15 +281,19 @@ static void ask_named(struct rest_call *c, const struct ask_kind *kind)
 /* ---- what is asked ---- */
 
 /* What belongs to the protocol between us and the server says nothing to others. */
-static void put_meta(struct json_out *o, struct json meta)
+static void put_meta(struct json_out *o, struct span meta)
 {
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf text = { 0 };
     struct json_out inner = json_out(&text);
     bool any = false;
 
+    if (json_parse(&doc, meta, &shallow, NULL) < 0)
+        return;
     json_begin_object(&inner, NULL);
-    JSON_FOREACH(member, meta) {
+    JSON_FOREACH(member, json_root(&doc)) {
         struct span key = json_key_str(member, &a);
 
         if (span_starts(key, "io.modelcontextprotocol/"))
@@ -305,23 +309,15 @@ static void put_meta(struct json_out *o, struct json meta)
 /* Everything else is passed on as it was written. */
 static void answer_result(struct ask *a, const struct client_reply *reply)
 {
-    static const struct json_opts shallow = { .keep_depth = 2 };
-    AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena arena = { 0 };
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
 
-    if (json_parse(&doc, reply->result, &shallow, NULL) < 0 ||
-        !json_is(json_root(&doc), JSON_OBJECT)) {
-        rest_fail(a->r, &(struct rest_failure){ 502, "call_failed", "server", span_of(a->server),
-                                                .message = "The server's result is no object" });
-        return;
-    }
     json_begin_object(&o, NULL);
     json_begin_object(&o, "result");
-    JSON_FOREACH(member, json_root(&doc)) {
+    JSON_FOREACH(member, reply->members) {
         if (json_key_is(member, "_meta") && json_is(member, JSON_OBJECT))
-            put_meta(&o, member);
+            put_meta(&o, json_text(member));
         else if (!json_key_is(member, "resultType"))
             json_put_raw_key(&o, json_key_str(member, &arena), json_text(member));
     }

@@ -44,13 +44,9 @@ static void tell_completed(struct link_call *c, bool answered, bool success)
 void link_call_tell_failed(struct link_call *c) { tell_completed(c, false, false); }
 
 /* A tool that could not do what it was asked for says so in a result. */
-static bool tells_of_failure(struct span result)
+static bool tells_of_failure(const struct client_reply *reply)
 {
-    static const struct json_opts shallow = { .keep_depth = 1, .unique_depth = 1 };
-    AUTO_JSON struct json_doc doc = { 0 };
-
-    return span_has(result, SPAN("\"isError\"")) && json_parse(&doc, result, &shallow, NULL) == 0 &&
-           json_bool(json_get(json_root(&doc), "isError"), false);
+    return json_bool(json_get(reply->members, "isError"), false);
 }
 
 static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t limit_ms)
@@ -182,7 +178,7 @@ void link_call_on_reply(void *ctx, const struct client_reply *reply)
         return;
     }
     link_call_retire(c);
-    tell_completed(c, true, !tells_of_failure(reply->result));
+    tell_completed(c, true, !tells_of_failure(reply));
     reply_and_free(c, reply);
 }
 

@@ -14,7 +14,11 @@ struct client;
 struct client_call; /* one request in flight */
 
 struct client_reply {
-    struct span result;         /* JSON text as received; empty on error */
+    struct span result; /* JSON text as received; empty on error */
+    /* The same as it was read, so that nobody has to read it again: an object's members, none of
+     * them twice, but not what is in them. While this reply is told and no longer. JSON_NONE on
+     * error, and for what was put together by the client. */
+    struct json members;
     struct span error;          /* the JSON-RPC error object as received; empty if there was none */
     struct blob *message;       /* what the spans above lie in; reference it to keep them */
     const struct pb_error *err; /* NULL when there is a result */

@@ -442,6 +442,8 @@ void client_call_answered(struct client_call *call, const struct rpc *rpc, struc
     reply.result = json_text(rpc->result);
     if (client_modern(c) && client_over_http(c) && strcmp(call->method, "tools/list") == 0)
         rewritten = client_tools_learn(c, call, &reply.result);
+    if (!rewritten)
+        reply.members = rpc->result;
     reply.message = rewritten ? rewritten : bytes;
     client_call_finish(call, &reply);
 }

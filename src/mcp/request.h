@@ -65,15 +65,15 @@ void request_reply(struct request *r, struct span result);
 /* The same for results made of parts, whose concatenation is one JSON object and which are sent
  * as they are: the caller has written resultType and _meta where they are wanted. */
 void request_reply_parts(struct request *r, const struct span *parts, size_t n);
-/* request_reply() with places of the result written anew: each edit replaces `cut` bytes at `at` by
- * `put`. In order and not overlapping; neither the first byte of the object nor the one of its
- * _meta may be cut, and nothing may be put before them. All other bytes are sent from where they
- * are. */
+/* request_reply() of an object whose members have been read already, with places of it written
+ * anew: each edit replaces `cut` bytes at `at` of its text by `put`. In order and not overlapping;
+ * neither the first byte of the object nor the one of its _meta may be cut, and nothing may be put
+ * before them. All other bytes are sent from where they are. */
 struct edit {
     size_t at, cut;
     struct span put;
 };
-void request_reply_edited(struct request *r, struct span result, const struct edit *edits,
+void request_reply_edited(struct request *r, struct json result, const struct edit *edits,
                           size_t n);
 /* Passes on an error object that somebody else wrote, in parts. It is not about what this client
  * sent to us: it travels in band, unless it says that the client lacks a capability. */

@@ -68,11 +68,11 @@ static void respond_edited(struct request *r, struct span head, struct span resu
 
 /* What a modern answer needs in front of the result's own members (the first edit) and inside its
  * _meta (the second). Both are written to the server's buffer, behind the head. */
-static struct span modern_edits(struct request *r, struct span result, struct edit own[2])
+static struct span modern_edits(struct request *r, struct json object, struct edit own[2])
 {
     struct pb_server *s = r->server;
-    bool typed = !json_is(json_get(json_root(&s->doc), "resultType"), JSON_NONE);
-    struct span meta = json_text(json_get(json_root(&s->doc), "_meta"));
+    bool typed = !json_is(json_get(object, "resultType"), JSON_NONE);
+    struct span result = json_text(object), meta = json_text(json_get(object, "_meta"));
     struct buf *out = request_begin_answer(r);
     size_t first, second;
 
@@ -99,23 +99,13 @@ static struct span modern_edits(struct request *r, struct span result, struct ed
     return span_make(out->p, first);
 }
 
-/* Only the top level is taped, so a large result costs one scan. */
-static void reply_modern(struct request *r, struct span result, const struct edit *edits, size_t n)
+static void reply_modern(struct request *r, struct json object, const struct edit *edits, size_t n)
 {
-    static const struct json_opts shallow = { .keep_depth = 1 };
     struct edit inline_edits[PARTS_INLINE], *all = inline_edits, own[2] = { 0 };
-    struct json_doc *doc = &r->server->doc;
-    struct span head;
+    struct span head, result = json_text(object);
     size_t before = 0;
 
-    if (json_parse(doc, result, &shallow, NULL) < 0 || !json_is(json_root(doc), JSON_OBJECT)) {
-        log_error("%.*s: the provider's result is not a JSON object", SPAN_ARG(r->method));
-        request_fail(r, RPC_INTERNAL_ERROR, SPAN(""), "Internal error");
-        return;
-    }
-    if (!n)
-        result = json_text(json_root(doc));
-    head = modern_edits(r, result, own);
+    head = modern_edits(r, object, own);
     if (n + 2 > PARTS_INLINE)
         all = mem_alloc((n + 2) * sizeof *all);
     while (before < n && edits[before].at < own[1].at)
@@ -131,24 +121,41 @@ static void reply_modern(struct request *r, struct span result, const struct edi
         free(all);
 }
 
-void request_reply_edited(struct request *r, struct span result, const struct edit *edits, size_t n)
+static void reply_legacy(struct request *r, struct span result, const struct edit *edits, size_t n)
 {
-    struct buf *out;
+    struct buf *out = request_begin_answer(r);
 
-    if (r->over)
-        return;
-    if (r->env.era == ERA_MODERN) {
-        reply_modern(r, result, edits, n);
-        return;
-    }
-    out = request_begin_answer(r);
     rpc_write_result_head(out, r->id);
     respond_edited(r, buf_span(out), result, edits, n);
 }
 
+void request_reply_edited(struct request *r, struct json result, const struct edit *edits, size_t n)
+{
+    if (r->over)
+        return;
+    if (r->env.era == ERA_MODERN)
+        reply_modern(r, result, edits, n);
+    else
+        reply_legacy(r, json_text(result), edits, n);
+}
+
+/* Only the top level is taped, so a large result costs one scan. */
 void request_reply(struct request *r, struct span result)
 {
-    request_reply_edited(r, result, NULL, 0);
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    struct json_doc *doc = &r->server->doc;
+
+    if (r->over)
+        return;
+    if (r->env.era != ERA_MODERN) {
+        reply_legacy(r, result, NULL, 0);
+    } else if (json_parse(doc, result, &shallow, NULL) < 0 ||
+               !json_is(json_root(doc), JSON_OBJECT)) {
+        log_error("%.*s: the provider's result is not a JSON object", SPAN_ARG(r->method));
+        request_fail(r, RPC_INTERNAL_ERROR, SPAN(""), "Internal error");
+    } else {
+        reply_modern(r, json_root(doc), NULL, 0);
+    }
 }
 
 struct span request_result_begin(const struct request *r)

@@ -16,13 +16,16 @@ static void no_capabilities(void *ctx, struct json_out *o, const struct envelope
 
 static bool answer(void *ctx, struct request *r)
 {
+    AUTO_JSON struct json_doc doc = { 0 };
     struct answer *a = ctx;
     struct span whole = span_of(a->error);
 
-    if (a->error)
+    if (a->error) {
         request_pass_error(r, a->code, &whole, 1);
-    else
-        request_reply_edited(r, span_of(a->result), a->edits, a->n);
+        return true;
+    }
+    CHECK_INT(json_parse(&doc, span_of(a->result), NULL, NULL), 0);
+    request_reply_edited(r, json_root(&doc), a->edits, a->n);
     return true;
 }
 
