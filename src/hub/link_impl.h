@@ -90,6 +90,12 @@ struct listing {
     struct buf text;     /* of an attempt to connect, until all lists are there */
 };
 
+/* Tasks that clients want to hear of. */
+struct watched {
+    struct map keys;         /* "caller\nid"; the values mean nothing */
+    struct map callers, ids; /* how many of them there are of each */
+};
+
 struct link {
     unsigned refs; /* the owner, clients that close, deferred calls */
     struct pb_loop *loop;
@@ -115,7 +121,7 @@ struct link {
     double connect_began, connect_took;
     struct listing lists[LIST_KINDS];
     struct map subscriptions; /* URI -> count */
-    struct map tasks;         /* "caller\nid" of those that are watched; the values mean nothing */
+    struct watched tasks;
 
     struct channel shared;
     struct list instances; /* the one that was called last at the end */
@@ -277,8 +283,10 @@ void lists_updated(struct link *l, struct span params);
 /* link_tasks.c */
 /* The client of this channel is new. */
 void tasks_restore(struct channel *ch);
-/* Does somebody want to hear of a task of it? */
+/* Does the caller of this instance want to hear of a task? */
 bool tasks_watched(const struct channel *ch);
+void tasks_done(struct link *l);
+
 /* link_cut.c */
 /* Params of a notification that are no longer than they may be; `room` holds those that were cut.
  */

@@ -39,7 +39,7 @@ void lists_done(struct link *l)
         buf_done(&l->lists[i].text);
     }
     map_done(&l->subscriptions);
-    map_done(&l->tasks);
+    tasks_done(l);
 }
 
 static size_t count_items(struct span array)
@@ -280,9 +280,9 @@ void link_move_subscriptions(struct link *to, struct link *from)
     map_done(&to->subscriptions);
     to->subscriptions = from->subscriptions;
     from->subscriptions = (struct map){ 0 };
-    map_done(&to->tasks);
+    tasks_done(to);
     to->tasks = from->tasks;
-    from->tasks = (struct map){ 0 };
+    from->tasks = (struct watched){ 0 };
 }
 
 void link_subscribe(struct link *l, struct span uri, bool on)

@@ -746,9 +746,9 @@ TEST(so_many_tasks_of_a_server_are_listened_for_and_no_more)
 
             snprintf(id, sizeof id, "t%u", i);
             link_watch_task(l, "somebody", span_of(id), on);
-            CHECK(l->tasks.n <= MCP_SUBSCRIPTIONS_MAX);
+            CHECK(l->tasks.keys.n <= MCP_SUBSCRIPTIONS_MAX);
         }
-        CHECK_INT(l->tasks.n, on ? MCP_SUBSCRIPTIONS_MAX : 0);
+        CHECK_INT(l->tasks.keys.n, on ? MCP_SUBSCRIPTIONS_MAX : 0);
         CHECK_INT(link_watches_tasks(l), on);
     }
     task_rig_close(&t);

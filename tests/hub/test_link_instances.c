@@ -418,3 +418,68 @@ TEST(a_reply_may_close_the_link_while_an_instance_is_dropped)
     FAKES_UNTIL(&k.fakes, k.gone);
     kit_done(&k);
 }
+
+/* Blocks of memory that a hundred calls of "x" take. */
+static uint64_t cost_of_calls(struct link_kit *k)
+{
+    struct fake_reply a;
+    uint64_t before = mem_count();
+
+    for (int i = 0; i < 100; i++) {
+        call_as(k, &a, "text", "x");
+        FAKES_UNTIL(&k->fakes, a.count);
+        fake_reply_done(&a);
+    }
+    return mem_count() - before;
+}
+
+TEST(a_call_of_an_instance_costs_the_same_however_many_tasks_are_watched)
+{
+    struct link_kit k;
+    uint64_t few, many;
+
+    per_client(&k);
+    k.opts.event = NULL;
+    cost_of_calls(&k); /* warms up */
+    few = cost_of_calls(&k);
+    for (int i = 0; i < MCP_SUBSCRIPTIONS_MAX; i++) {
+        char id[32];
+
+        snprintf(id, sizeof id, "t%d", i);
+        link_watch_task(k.link, "y", span_of(id), true);
+    }
+    many = cost_of_calls(&k);
+    if (many > few + few / 10)
+        TAP_FAIL("%llu blocks instead of %llu", (unsigned long long)many, (unsigned long long)few);
+    kit_done(&k);
+}
+
+/* It lives as long as its caller wants to hear of one, and rests when it does not any more. */
+TEST(an_instance_whose_caller_watches_a_task_does_not_stop_for_idleness)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    per_client(&k);
+    link_watch_task(k.link, "x", SPAN("t1"), true);
+    link_watch_task(k.link, "x", SPAN("t1"), true); /* said twice, watched once */
+    link_watch_task(k.link, "x", SPAN("t2"), true);
+    for (int i = 0; i < 2; i++) {
+        call_as(&k, &a, "text", i ? "y" : "x");
+        FAKES_UNTIL(&k.fakes, a.count);
+        fake_reply_done(&a);
+    }
+    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&k.fakes);
+    CHECK_INT(instances(&k), 1); /* y's is gone */
+    link_watch_task(k.link, "x", SPAN("t1"), false);
+    link_watch_task(k.link, "x", SPAN("t1"), false);
+    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&k.fakes);
+    CHECK_INT(instances(&k), 1);
+    link_watch_task(k.link, "x", SPAN("t2"), false);
+    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&k.fakes);
+    CHECK_INT(instances(&k), 0);
+    kit_done(&k);
+}
