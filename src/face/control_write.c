@@ -358,14 +358,14 @@ void control_write_logs(struct json_out *o, const char *key, const struct hub *h
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
 
-struct tally {
+struct census {
     const struct hub *hub;
     size_t total, by_state[LINK_COUNT], in_flight, tools;
 };
 
 static void count_server(void *ctx, struct link *l)
 {
-    struct tally *t = ctx;
+    struct census *t = ctx;
     struct link_facts facts;
 
     link_facts(l, &facts);
@@ -397,7 +397,7 @@ static void put_files(struct json_out *o, const struct control_facts *f)
     json_end(o);
 }
 
-static void put_states(struct json_out *o, const struct tally *t)
+static void put_states(struct json_out *o, const struct census *t)
 {
     json_begin_object(o, "servers");
     json_put_uint(o, "total", t->total);
@@ -435,7 +435,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
 {
     const struct control_facts *f = control_facts_of(s);
     const struct hub *h = hosts_hub(s);
-    struct tally t = { .hub = h };
+    struct census t = { .hub = h };
 
     hub_each(h, count_server, &t);
     json_begin_object(o, NULL);
