@@ -140,6 +140,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     close(ends[1]);
     for (int i = 0; i < TURNS && http_server_connections(server); i++)
         loop_turn(loop, false);
-    assert(http_server_connections(server) == 0 && server->bodies == 0 && under_way == 0);
+    assert(http_server_connections(server) == 0 && server->bodies->bytes == 0 && under_way == 0);
     return 0;
 }
