@@ -278,6 +278,30 @@ TEST(a_reader_that_falls_behind_has_a_gap_and_the_others_have_none)
     rest_done(&rig);
 }
 
+TEST(a_round_ends_when_all_who_listen_have_left)
+{
+    enum { MANY = 3 * REST_READERS_PER_TURN };
+    struct line s[MANY], late;
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "alpha");
+    rest_start(&rig);
+    for (int i = 0; i < MANY; i++)
+        listen_to(&rig, &s[i], "/api/events", NULL);
+    link_log(rig_link(&rig.hub, "alpha"), PB_LOG_INFO, "first");
+    fakes_settle(&rig.hub.fakes); /* some were told; the others have to wait for the clock */
+    for (int i = 0; i < MANY; i++)
+        line_close(&s[i]);
+    for (int i = 0; i < 2 * MANY; i++)
+        loop_advance(rig.hub.fakes.loop, REST_READERS_REST_MS);
+    listen_to(&rig, &late, "/api/events", NULL);
+    link_log(rig_link(&rig.hub, "alpha"), PB_LOG_INFO, "second");
+    line_until(&late, "second");
+    line_close(&late);
+    rest_done(&rig);
+}
+
 TEST(streams_end_with_the_listener)
 {
     struct rest_rig rig;

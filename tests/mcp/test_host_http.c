@@ -637,3 +637,48 @@ TEST(an_idle_session_costs_little)
         TAP_FAIL("%zu bytes each", (after - before) / SESSIONS);
     end();
 }
+
+/* An id of so many bytes, with its quotes. */
+static const char *long_id(struct kit *kit, size_t n)
+{
+    AUTO_BUF struct buf id = { 0 };
+
+    buf_byte(&id, '"');
+    while (id.n < n - 1)
+        buf_byte(&id, 'i');
+    buf_byte(&id, '"');
+    return arena_dup(&kit->arena, buf_span(&id));
+}
+
+TEST(ids_are_carried_up_to_the_bound_and_longer_ones_refused_for_their_length)
+{
+    static const size_t sizes[] = { RPC_ID_BYTES_MAX, RPC_ID_BYTES_MAX + 1,
+                                    RPC_ID_BYTES_MAX * 100 };
+    struct kit kit;
+    struct web web;
+    const char *session;
+
+    kit_http(&kit, NULL);
+    web = web_open(&kit);
+    session = web_session(&web, "2025-06-18");
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        const char *id = long_id(&kit, sizes[i]);
+        const char *modern = arena_printf(&kit.arena, WEB_MODERN("%s", "tools/list", ""), id);
+        const char *legacy =
+            arena_printf(&kit.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", id);
+        const char *carried =
+            arena_printf(&kit.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
+        struct answer answers[] = { web_post(&web, WEB_MODERN_HEADERS("tools/list"), modern),
+                                    web_post(&web, session, legacy) };
+
+        for (size_t j = 0; j < ARRAY_LEN(answers); j++) {
+            bool fits = sizes[i] <= RPC_ID_BYTES_MAX;
+
+            CHECK_INT(answers[j].status, fits ? 200 : 400);
+            CHECK_HAS(answers[j].body, fits ? carried : "id is longer than 4096 bytes");
+            CHECK(fits || strlen(answers[j].body) < 500);
+        }
+    }
+    web_close(&web);
+    kit_close(&kit);
+}

@@ -259,3 +259,28 @@ TEST(stopping_answers_and_ends_the_stream)
     CHECK(!web_event(&s));
     end();
 }
+
+/* Its request had begun when the server began to stop. */
+TEST(who_comes_while_the_server_stops_is_refused)
+{
+    static const char *const lines[] = { "GET /sse", "POST /messages?sessionId=x" };
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        const char *host;
+        struct answer a;
+
+        begin();
+        web_send_bytes(&w, lines[i], strlen(lines[i]));
+        kit_settle(&k);
+        pb_server_stop(k.server);
+        CHECK(!web_event(&s));
+        kit_settle(&k);
+        web_send_bytes(&w, " HTTP/1.1\r\n", 11);
+        host = arena_printf(&k.arena, "Host: 127.0.0.1:%d\r\n\r\n", pb_server_port(k.server));
+        web_send_bytes(&w, host, strlen(host));
+        a = web_answer(&w);
+        CHECK_INT(a.status, 503);
+        CHECK_HAS(a.body, "The server is stopping");
+        end();
+    }
+}
