@@ -39,6 +39,14 @@ static void steer(struct client *c)
         c->wire->ops->hold(c->wire, client_is_held(c));
 }
 
+static void hold_answer(const struct client_call *call)
+{
+    struct wire *w = call->c->wire;
+
+    if (w && w->ops->hold_answer && call->wire_id)
+        w->ops->hold_answer(w, call->wire_id, call->held);
+}
+
 void client_hold(struct client *c, uint64_t id, bool on)
 {
     struct client_call *call = client_call_find(c, id);
@@ -47,6 +55,7 @@ void client_hold(struct client *c, uint64_t id, bool on)
         return;
     call->held = on;
     c->n_held += on ? 1 : (size_t)-1;
+    hold_answer(call);
     steer(c);
 }
 
@@ -204,6 +213,8 @@ int client_call_send(struct client_call *call, struct pb_error *err)
         rc = c->wire->ops->send(c->wire, &out, err);
     if (rc == 0)
         start_clock(call);
+    if (rc == 0 && call->held)
+        hold_answer(call);
     keep_buffer(c, &text);
     return rc;
 }

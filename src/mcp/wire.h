@@ -61,6 +61,8 @@ struct wire_ops {
     /* Nothing is read from the server while it is held: who waits for its answers cannot take
      * them. The same again changes nothing. */
     void (*hold)(struct wire *w, bool on);
+    /* The same for the answer to request `id` alone, where each has a way of its own. */
+    void (*hold_answer)(struct wire *w, uint64_t id, bool on);
     /* Forget session and revision: a new handshake follows. */
     void (*reset)(struct wire *w);
     pid_t (*pid)(const struct wire *w);

@@ -163,6 +163,8 @@ static size_t on_data(void *ctx, struct span bytes)
 
     if (x->dead)
         return taken;
+    if (x->held)
+        return 0; /* it stays with the server until http_call_resume() */
     if (x->body == BODY_JSON || x->body == BODY_ERROR) {
         keep_text(x, bytes);
     } else if (x->body == BODY_STREAM && sse_reader_take(&x->sse, bytes, &taken, &fault.err) < 0 &&

@@ -47,6 +47,17 @@ static int http_send(struct wire *wire, const struct wire_out *m, struct pb_erro
     return rc;
 }
 
+static void http_hold_answer(struct wire *wire, uint64_t id, bool on)
+{
+    struct exchange *x = find(of(wire), id);
+
+    if (!x || x->held == on)
+        return;
+    x->held = on;
+    if (!on && x->call)
+        http_call_resume(x->call);
+}
+
 /* A stream that has given its answer is about to end; cutting it off would cost the connection. */
 static void http_drop(struct wire *wire, uint64_t id, enum wire_drop why)
 {
@@ -58,6 +69,7 @@ static void http_drop(struct wire *wire, uint64_t id, enum wire_drop why)
         exchange_end(x);
         return;
     }
+    http_hold_answer(wire, id, false);
     x->answered = true;
     timer_start(&x->timer, MCP_STREAM_LINGER_MS);
 }
@@ -144,6 +156,7 @@ static const struct wire_ops http_ops = {
     .drop = http_drop,
     .settle = http_settle,
     .listen = http_listen,
+    .hold_answer = http_hold_answer,
     .reset = http_reset,
     .close = http_close,
 };

@@ -35,6 +35,7 @@ struct exchange {
     bool in_session; /* was sent with a session id */
     bool resuming;   /* the GET after a stream that ended too early */
     bool answered;   /* the client has what it wanted: only the end of the stream is awaited */
+    bool held;       /* its body is not read for now */
     bool dead;
 
     int status;

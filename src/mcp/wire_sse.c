@@ -16,6 +16,7 @@ struct sse_wire {
     int status;
     bool streams; /* the response is an event stream */
     bool over, closing;
+    bool held; /* the stream is not read for now */
     struct buf challenge;
     loop_fn *closed;
     void *closed_ctx;
@@ -108,6 +109,8 @@ static size_t on_data(void *ctx, struct span bytes)
     struct wire_fault fault = { 0 };
     size_t taken = bytes.n;
 
+    if (w->held)
+        return 0; /* until http_call_resume() */
     if (w->streams && !w->over && !w->closing &&
         sse_reader_take(&w->sse, bytes, &taken, &fault.err) < 0)
         lost(w, &fault);
@@ -217,6 +220,17 @@ static int sse_send(struct wire *wire, const struct wire_out *m, struct pb_error
 /* The answer comes on the other stream: the POST only has to have arrived. */
 static void sse_settle(struct wire *wire, const struct revision *rev) { of(wire)->rev = rev; }
 
+static void sse_hold(struct wire *wire, bool on)
+{
+    struct sse_wire *w = of(wire);
+
+    if (w->held == on || !w->stream)
+        return;
+    w->held = on;
+    if (!on)
+        http_call_resume(w->stream);
+}
+
 /* ---- life ---- */
 
 static void on_closed(void *ctx)
@@ -252,6 +266,7 @@ static const struct wire_ops sse_ops = {
     .acks = true,
     .send = sse_send,
     .settle = sse_settle,
+    .hold = sse_hold,
     .close = sse_close,
 };
 

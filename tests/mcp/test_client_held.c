@@ -1,6 +1,7 @@
 /* test_client_held.c - servers that are not read from for a while, because those who wait for their
  * answers cannot take them: nothing is lost by it, also when the server dies meanwhile. */
 #include "client_rig.h"
+#include "io/http_conn.h"
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -152,4 +153,137 @@ TEST(what_was_read_before_a_server_was_held_comes_although_it_died)
         hold(&h, 1, false);
         check_end(&h, (enum kind)kind);
     }
+}
+
+/* ---- servers over HTTP ---- */
+
+enum { LARGE = 30 << 20 };
+
+/* A result of this size. */
+static char *large_answer(const char *id)
+{
+    struct buf b = { 0 };
+
+    buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"t\":\"", id);
+    memset(buf_reserve(&b, LARGE), 'x', LARGE);
+    b.n += LARGE;
+    buf_str(&b, "\"}}");
+    return buf_take(&b);
+}
+
+static void answer_json(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    AUTO_FREE char *text = NULL;
+
+    (void)w;
+    if (web_legacy(r, method, id))
+        return;
+    if (strcmp(method, "tools/call") != 0) {
+        web_result(r, id, "{}", NULL);
+        return;
+    }
+    text = large_answer(id);
+    web_reply(r, 200, WEB_JSON, text);
+}
+
+static void answer_stream(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    AUTO_FREE char *text = NULL;
+
+    if (strcmp(method, "tools/call") != 0) {
+        answer_json(w, r, method, id);
+        return;
+    }
+    text = large_answer(id);
+    http_begin(r, 200, WEB_SSE);
+    web_event(r, text);
+    http_end(r);
+}
+
+/* The transport of 2024-11-05: all answers on one stream. */
+static void answer_old(struct web *w, struct http_request *r, const char *method, const char *id)
+{
+    AUTO_FREE char *text = NULL;
+    AUTO_BUF struct buf b = { 0 };
+
+    if (span_is(http_method(r), "GET")) {
+        web_stream(w, r);
+        w->held = r;
+        web_write(r, "event: endpoint\ndata: /messages\n\n");
+        return;
+    }
+    if (!span_is(http_path(r), "/messages")) {
+        web_reply(r, 405, NULL, "");
+        return;
+    }
+    web_reply(r, 202, NULL, "");
+    if (strcmp(method, "tools/call") == 0)
+        text = large_answer(id);
+    else if (*id)
+        buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", id,
+                   strcmp(method, "initialize") == 0 ? WEB_WELCOME : "{}");
+    if (text || b.n)
+        web_event(w->held, text ? text : buf_cstr(&b));
+}
+
+static void turns(struct rig *r)
+{
+    for (int i = 0; i < 300; i++)
+        loop_turn(r->loop, false);
+}
+
+TEST(the_answer_of_a_server_over_http_stays_with_it_while_nobody_can_take_it)
+{
+    static const struct {
+        void (*answer)(struct web *w, struct http_request *r, const char *method, const char *id);
+        bool others; /* each answer has a connection of its own: those of others come */
+    } cases[] = { { answer_json, true }, { answer_stream, true }, { answer_old, false } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+        struct site s = { 0 };
+        struct answer a;
+        uint64_t id;
+
+        o.era = PB_ERA_LEGACY;
+        site_open(&s, false, cases[i].answer, &o);
+        id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+        client_hold(s.r.client, id, true);
+        RIG_UNTIL(&s.r, strstr(s.w.log, "tools/call"));
+        turns(&s.r);
+        CHECK_INT(a.count, 0);
+        CHECK(s.w.server->unread > LARGE / 2);
+        if (cases[i].others)
+            RIG_RESULT(&s.r, "ping", NULL, "{}");
+        CHECK(s.w.server->unread > LARGE / 2);
+        client_hold(s.r.client, id, false);
+        RIG_UNTIL(&s.r, a.count);
+        CHECK(a.result && strlen(a.result) == LARGE + strlen("{\"t\":\"\"}"));
+        CHECK_INT(s.w.server->unread, 0);
+        answer_done(&a);
+        RIG_RESULT(&s.r, "ping", NULL, "{}");
+        site_done(&s);
+    }
+}
+
+/* It is over for its client: the connection is not kept for ever. */
+TEST(a_held_call_over_http_can_be_cancelled)
+{
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    struct site s = { 0 };
+    struct answer a;
+    uint64_t id;
+
+    o.era = PB_ERA_LEGACY;
+    site_open(&s, false, answer_stream, &o);
+    id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
+    client_hold(s.r.client, id, true);
+    RIG_UNTIL(&s.r, strstr(s.w.log, "tools/call"));
+    turns(&s.r);
+    client_cancel(s.r.client, id, "enough");
+    RIG_UNTIL(&s.r, s.w.server->unread == 0);
+    CHECK_INT(a.count, 1);
+    CHECK_INT(a.err.code, PB_E_CANCELLED);
+    RIG_RESULT(&s.r, "ping", NULL, "{}");
+    site_done(&s);
 }
