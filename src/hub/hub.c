@@ -573,6 +573,7 @@ static void hub_free(struct hub *h)
     map_done(&h->by_name);
     map_done(&h->by_no);
     map_done(&h->parked);
+    map_done(&h->named);
     map_done(&h->changed);
     free((char *)h->opts.cache_dir);
     free((char *)h->opts.marker);

@@ -38,6 +38,8 @@ static void unpark(struct parked *p)
 
     if (!p->sent)
         h->waiting--;
+    if (p->uuid && map_get(&h->named, span_of(p->uuid)) == p)
+        map_del(&h->named, span_of(p->uuid));
     list_remove(&p->at);
     timer_stop(&p->timer);
 }
@@ -239,6 +241,8 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
     p = parked_new(m, spec);
     list_append(&m->parked, &p->at);
     map_put(&h->parked, map_u64(&p->id), p);
+    if (p->uuid)
+        map_put(&h->named, span_of(p->uuid), p);
     h->waiting++;
     *out_id = p->id;
     member_wake(m);
@@ -268,15 +272,7 @@ bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why)
 /* One that still waits for its server: no link knows of it. */
 static struct parked *waiting_of_uuid(const struct hub *h, const char *uuid)
 {
-    struct map_slot *slot;
-
-    MAP_FOREACH(slot, &h->parked) {
-        struct parked *p = slot->value;
-
-        if (!p->sent && p->uuid && strcmp(p->uuid, uuid) == 0)
-            return p;
-    }
-    return NULL;
+    return map_get(&h->named, span_of(uuid));
 }
 
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why)

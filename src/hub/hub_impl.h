@@ -61,6 +61,7 @@ struct hub {
 
     struct map parked; /* id -> struct parked: those that wait and those that did */
     size_t waiting;
+    struct map named; /* uuid -> struct parked: those that wait and whose caller chose one */
     uint64_t last_parked;
 
     struct timer health, idle;

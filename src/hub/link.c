@@ -9,6 +9,7 @@ static void link_free(void *p)
 
     lists_done(l);
     free(l->buckets);
+    map_done(&l->named);
     log_ring_free(l->log);
     buf_done(&l->server_info);
     buf_done(&l->capabilities);

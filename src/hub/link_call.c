@@ -147,6 +147,7 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     if (spec->caps)
         c->spec.caps = put(&at, caps);
     c->spec.origin = NULL; /* its instance has it */
+    c->named = spec->uuid;
     if (spec->uuid)
         memcpy(c->uuid, spec->uuid, UUID_CHARS);
     c->spec.uuid = c->uuid;

@@ -74,6 +74,7 @@ struct link_call {
     bool extended;   /* progress has moved its limit */
     bool progressed; /* there was any */
     bool cancelling; /* whoever cancels it writes its end */
+    bool named;      /* its caller chose the uuid */
     char uuid[UUID_CHARS + 1];
     char strings[];
 };
@@ -131,9 +132,10 @@ struct link {
     struct link_call **buckets;
     size_t n_buckets, n_calls, n_waiting;
     uint64_t last_call;
+    struct map named; /* those whose uuid the caller chose */
 
     struct log_ring *log;
-    uint64_t uuid[2], n_uuids;
+    uint64_t uuid[2], n_lines; /* see link_uuid() */
 
     /* The last known. */
     enum era era;
@@ -213,6 +215,8 @@ void instance_doubt(struct channel *ch);
 void link_call_enlist(struct link_call *c);
 void link_call_delist(struct link_call *c);
 struct link_call *link_call_find(const struct link *l, uint64_t id);
+/* The uuid with this number: of calls they are odd, of lines of the log even. */
+void link_uuid(const struct link *l, uint64_t no, char out[static UUID_CHARS + 1]);
 const char *link_call_uuid(struct link_call *c);
 struct link_call *link_call_of_uuid(const struct link *l, const char *uuid);
 void link_call_free(struct link_call *c);
@@ -294,7 +298,6 @@ struct span link_cut_log(struct span params, struct buf *room);
 struct span link_cut_progress(struct span params, struct buf *room);
 
 /* link_log.c */
-void link_uuid(struct link *l, char out[static UUID_CHARS + 1]);
 void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text);
 void log_message(struct channel *ch, struct span params);
 /* One that came on the stream of a call. */

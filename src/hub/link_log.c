@@ -4,32 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The lowest n digits. */
-static inline void put_hex(char *out, uint64_t v, int n)
-{
-    while (n--) {
-        out[n] = "0123456789abcdef"[v & 15];
-        v >>= 4;
-    }
-}
-
-/* 128 random bits once, then counting: no system call for each call and each line. The two bits
- * of the variant and the four of the version are put in their places. */
-void link_uuid(struct link *l, char out[static UUID_CHARS + 1])
-{
-    uint64_t low = l->uuid[1] + ++l->n_uuids;
-    uint64_t high = (l->uuid[0] & ~UINT64_C(0xf000)) | UINT64_C(0x4000);
-
-    low = (low & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62);
-    put_hex(out, high >> 32, 8);
-    put_hex(out + 9, high >> 16, 4);
-    put_hex(out + 14, high, 4);
-    put_hex(out + 19, low >> 48, 4);
-    put_hex(out + 24, low, 12);
-    out[8] = out[13] = out[18] = out[23] = '-';
-    out[UUID_CHARS] = '\0';
-}
-
 /* Colours and cursor movements are for terminals: "ESC [ ... letter" is left out. */
 static const char *skip_escape(const char *p, const char *end)
 {
@@ -74,7 +48,7 @@ void log_add(struct link *l, enum pb_log_level level, enum log_source source, st
         return;
     whole = clean(line, sizeof line, text) && text.n < CHILD_STDERR_LINE_MAX;
     redact_text(l->hidden, line, !whole);
-    link_uuid(l, entry.id);
+    link_uuid(l, 2 * ++l->n_lines, entry.id);
     e.log = log_ring_add(l->log, &entry);
     link_emit(l, &e);
 }

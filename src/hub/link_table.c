@@ -1,4 +1,4 @@
-/* link_table.c - the calls of a link that have not ended: in order, and by id. */
+/* link_table.c - the calls of a link that have not ended: in order, by id and by uuid. */
 #include "link_impl.h"
 
 enum { BUCKETS_MIN = 64 };
@@ -33,6 +33,8 @@ void link_call_enlist(struct link_call *c)
     *bucket(l, c->id) = c;
     list_append(&l->calls, &c->at);
     l->n_calls++;
+    if (c->named)
+        map_put(&l->named, span_of(c->uuid), c);
 }
 
 void link_call_delist(struct link_call *c)
@@ -45,6 +47,8 @@ void link_call_delist(struct link_call *c)
     *at = c->next;
     list_remove(&c->at);
     l->n_calls--;
+    if (c->named && map_get(&l->named, span_of(c->uuid)) == c)
+        map_del(&l->named, span_of(c->uuid));
 }
 
 struct link_call *link_call_find(const struct link *l, uint64_t id)
@@ -56,22 +60,57 @@ struct link_call *link_call_find(const struct link *l, uint64_t id)
     return c;
 }
 
+/* ---- by uuid ---- */
+
+/* The lowest n digits. */
+static inline void put_hex(char *out, uint64_t v, int n)
+{
+    while (n--) {
+        out[n] = "0123456789abcdef"[v & 15];
+        v >>= 4;
+    }
+}
+
+/* 128 random bits once, then counting: no system call for each call and each line. The two bits
+ * of the variant and the four of the version are put in their places. */
+void link_uuid(const struct link *l, uint64_t no, char out[static UUID_CHARS + 1])
+{
+    uint64_t low = l->uuid[1] + no;
+    uint64_t high = (l->uuid[0] & ~UINT64_C(0xf000)) | UINT64_C(0x4000);
+
+    low = (low & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62);
+    put_hex(out, high >> 32, 8);
+    put_hex(out + 9, high >> 16, 4);
+    put_hex(out + 14, high, 4);
+    put_hex(out + 19, low >> 48, 4);
+    put_hex(out + 24, low, 12);
+    out[8] = out[13] = out[18] = out[23] = '-';
+    out[UUID_CHARS] = '\0';
+}
+
+/* The other way round, for one that looks like ours. */
+static uint64_t number_of(const struct link *l, const char *uuid)
+{
+    uint64_t low = strtoull(uuid + 19, NULL, 16) << 48 | strtoull(uuid + 24, NULL, 16);
+
+    return (low - l->uuid[1]) & ~(UINT64_C(3) << 62);
+}
+
 const char *link_call_uuid(struct link_call *c)
 {
     if (!c->uuid[0])
-        link_uuid(c->l, c->uuid);
+        link_uuid(c->l, 2 * c->id + 1, c->uuid);
     return c->uuid;
 }
 
 struct link_call *link_call_of_uuid(const struct link *l, const char *uuid)
 {
-    for (struct list *pos = l->calls.next; pos != &l->calls; pos = pos->next) {
-        struct link_call *c = CONTAINER_OF(pos, struct link_call, at);
+    struct link_call *c = map_get(&l->named, span_of(uuid));
 
-        if (strcmp(link_call_uuid(c), uuid) == 0)
-            return c;
-    }
-    return NULL;
+    if (c || strlen(uuid) != UUID_CHARS)
+        return c;
+    c = link_call_find(l, number_of(l, uuid) / 2);
+    return c && strcmp(link_call_uuid(c), uuid) == 0 ? c : NULL;
 }
 
 bool link_has_call(const struct link *l, const char *uuid) { return link_call_of_uuid(l, uuid); }

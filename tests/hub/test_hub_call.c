@@ -457,3 +457,48 @@ TEST(what_waits_says_what_it_is_when_it_is_ended)
         hub_rig_done(&r);
     }
 }
+
+/* HUB_WAITING_MAX */
+TEST(a_call_that_waits_is_found_by_its_uuid_as_fast_among_thousands)
+{
+    static struct fake_reply replies[HUB_WAITING_MAX];
+    struct hub_rig r;
+    struct pb_error err;
+    char uuid[UUID_CHARS + 1];
+    double few = 0, many = 0, from;
+    uint64_t id;
+
+    hub_rig_init(&r);
+    hub_rig_server(&r, "a")->hang_list[LIST_TOOLS] = true;
+    hub_rig_start(&r);
+    hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+    for (int i = 0; i < HUB_WAITING_MAX; i++) {
+        snprintf(uuid, sizeof uuid, "00000000-1111-4222-8333-%012x", (unsigned)i);
+        CHECK_INT(hub_call(r.hub,
+                           &(struct call_spec){ .server = "a",
+                                                .method = "tools/call",
+                                                .params = SPAN("{}"),
+                                                .uuid = uuid,
+                                                .caller = "",
+                                                .reply = fake_on_reply,
+                                                .ctx = &replies[i] },
+                           &id, &err),
+                  0);
+        if (i != 0 && i != HUB_WAITING_MAX - 1)
+            continue;
+        from = cpu_ms();
+        for (int n = 0; n < 1000; n++)
+            CHECK(hub_has_call(r.hub, uuid) && !hub_has_call(r.hub, "none"));
+        many = cpu_ms() - from;
+        if (i == 0)
+            few = many;
+    }
+    if (many > 20 * few + 10)
+        TAP_FAIL("%.2f ms instead of %.2f ms", many, few);
+    CHECK(hub_cancel_uuid(r.hub, uuid, CALL_BY_USER));
+    CHECK(!hub_has_call(r.hub, uuid) && !hub_cancel_uuid(r.hub, uuid, CALL_BY_USER));
+    CHECK_INT(replies[HUB_WAITING_MAX - 1].count, 1);
+    hub_rig_done(&r);
+    for (int i = 0; i < HUB_WAITING_MAX; i++)
+        CHECK_INT(replies[i].count, 1);
+}

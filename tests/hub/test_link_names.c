@@ -52,3 +52,52 @@ TEST(a_call_has_the_id_and_the_client_that_its_caller_names)
     CHECK_HAS(fakes_json(&k.fakes, EVENT_CALL_CANCELLED, NULL, NULL), uuid);
     kit_done(&k);
 }
+
+static void name_of(int i, char uuid[static UUID_CHARS + 1])
+{
+    snprintf(uuid, UUID_CHARS + 1, "00000000-1111-4222-8333-%012x", (unsigned)i);
+}
+
+/* The time that many lookups take, of a call that is there and of one that is not. */
+static double time_to_find(struct link_kit *k, const char *own, int there)
+{
+    char uuid[UUID_CHARS + 1], missing[UUID_CHARS + 1];
+    double from = cpu_ms();
+
+    name_of(there, uuid);
+    name_of(-1, missing);
+    for (int i = 0; i < 10000; i++)
+        CHECK(link_has_call(k->link, own) && link_has_call(k->link, uuid) &&
+              !link_has_call(k->link, missing));
+    return cpu_ms() - from;
+}
+
+/* LINK_CALLS_MAX */
+TEST(a_call_is_found_by_its_uuid_as_fast_among_thousands)
+{
+    static struct fake_reply replies[LINK_CALLS_MAX];
+    char uuid[UUID_CHARS + 1];
+    struct link_kit k;
+    struct seen seen;
+    double few = 0, many;
+
+    kit_init(&k);
+    k.opts.event = NULL;
+    fake_tool(k.f, "slow", FAKE_HANG);
+    kit_start(&k);
+    for (int i = 0; i < LINK_CALLS_MAX - 1; i++) {
+        name_of(i, uuid);
+        kit_call_with(&k, &replies[i], "slow", &(struct call_spec){ .uuid = uuid });
+        if (i == 0) {
+            kit_call(&k, &replies[LINK_CALLS_MAX - 1], "slow");
+            link_each_call(k.link, see, &seen); /* the last: its uuid is the link's own */
+            few = time_to_find(&k, seen.uuid, 0);
+        }
+    }
+    many = time_to_find(&k, seen.uuid, LINK_CALLS_MAX - 2);
+    if (many > 20 * few + 10)
+        TAP_FAIL("%.2f ms instead of %.2f ms", many, few);
+    kit_done(&k);
+    for (int i = 0; i < LINK_CALLS_MAX; i++)
+        CHECK_INT(replies[i].count, 1);
+}
