@@ -175,6 +175,7 @@ enum {
     SPEC_SECONDS_MAX = 31536000,  /* any time in a spec, in seconds */
     CONFIG_BYTES_MAX = 16777216,  /* one config file */
     CONFIG_VALUE_MAX = 65536,     /* one value after its variables are filled in */
+    CONFIG_STEM_MAX = 58,         /* of a name made for a server, before "-10001" */
     CONFIG_LINKS_MAX = 16,        /* symbolic links on the way to a config file */
     CONFIG_LOCK_MS = 5000,        /* for another program to finish changing it */
     CONFIG_WARNINGS_MAX = 1000,   /* of one load */

@@ -71,24 +71,33 @@ static int put_spec(struct config *c, struct spec *s, struct pb_error *err)
 struct reading {
     struct config_source source;
     struct map names; /* taken by this file: name -> anything */
+    struct map tails; /* what slugs begin with -> the number that one of them got last */
     unsigned shapes;
     bool strict; /* "servers" is S4's and not VS Code's */
 };
 
-/* A name that this file has not used yet: the slug, or the slug with a number behind it. */
-static void unused_slug(const struct reading *rd, struct span text, struct buf *out)
+/* A name that this file has not used yet: the slug, or the slug with a number behind it. Slugs that
+ * differ only where a number takes the place of their end count together, so that no number is
+ * tried twice. */
+static void unused_slug(struct reading *rd, struct span text, struct buf *out)
 {
+    AUTO_FREE char *stem = NULL;
+    uintptr_t last = 0;
     size_t n;
 
     spec_slug(out, text);
-    n = out->n;
-    for (unsigned i = 2; map_get(&rd->names, buf_span(out)); i++) {
-        char tail[16];
-        size_t m = (size_t)snprintf(tail, sizeof tail, "-%u", i);
-
-        out->n = n + m > HUB_NAME_MAX ? HUB_NAME_MAX - m : n;
-        buf_str(out, tail);
-    }
+    n = out->n < CONFIG_STEM_MAX ? out->n : CONFIG_STEM_MAX;
+    if (!map_get(&rd->names, buf_span(out)))
+        return;
+    stem = mem_dupn(out->p, n);
+    last = (uintptr_t)map_get(&rd->tails, span_of(stem));
+    if (!last)
+        last = 1;
+    do {
+        out->n = n;
+        buf_printf(out, "-%u", (unsigned)++last);
+    } while (map_get(&rd->names, buf_span(out)));
+    map_put(&rd->tails, span_of(stem), (void *)last);
 }
 
 static int read_entry(struct reading *rd, struct config_entry *e, struct span name,
@@ -359,6 +368,7 @@ int config_parse(struct config *c, const char *path, struct span text,
             break;
     }
     map_done(&rd.names);
+    map_done(&rd.tails);
     if (rc == 0 && path)
         add_file(c, path)->shapes = rd.shapes;
     return rc;

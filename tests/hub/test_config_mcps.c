@@ -1,4 +1,5 @@
 #include "config_kit.h"
+#include <time.h>
 
 /* S1's list of packages. */
 
@@ -253,4 +254,60 @@ TEST(what_is_wrong_with_a_package_is_said_with_its_place)
     };
 
     kit_refused(cases, ARRAY_LEN(cases));
+}
+
+/* Reads a file of so many servers; `name` makes the name of each. */
+static double time_to_read(size_t n, void (*name)(struct buf *out, size_t i), struct config **out)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct timespec from, to;
+
+    buf_str(&text, "{\"mcps\":[");
+    for (size_t i = 0; i < n; i++) {
+        buf_str(&text, i ? ",{\"name\":\"" : "{\"name\":\"");
+        name(&text, i);
+        buf_str(&text, "\",\"package\":{\"type\":\"npm\",\"identifier\":\"x\"}}");
+    }
+    buf_str(&text, "]}");
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    *out = kit_parse(buf_cstr(&text), NULL);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+}
+
+static void one_name(struct buf *out, size_t i)
+{
+    (void)i;
+    buf_str(out, "My Server");
+}
+
+/* Pairs that differ only in the end that their numbers take the place of. */
+static void long_name(struct buf *out, size_t i)
+{
+    for (int n = 0; n < HUB_NAME_MAX - 4; n++)
+        buf_byte(out, 'x');
+    buf_printf(out, "%04zu", i / 2);
+}
+
+/* HUB_SERVERS_MAX */
+TEST(as_many_servers_of_one_name_as_there_can_be_are_read_in_time)
+{
+    void (*const names[])(struct buf * out, size_t i) = { one_name, long_name };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct config *few = NULL, *many = NULL;
+        double part = time_to_read(HUB_SERVERS_MAX / 20, names[i], &few);
+        double all = time_to_read(HUB_SERVERS_MAX, names[i], &many);
+
+        CHECK_INT(many->specs.n, HUB_SERVERS_MAX);
+        if (i == 0) {
+            CHECK_STR(kit_spec(many, "my-server")->display_name, "My Server");
+            kit_spec(many, "my-server-2");
+            kit_spec(many, "my-server-10000");
+        }
+        if (all > 80 * part + 10)
+            TAP_FAIL("%.0f ms, and a twentieth takes %.0f ms", all, part);
+        config_free(few);
+        config_free(many);
+    }
 }
