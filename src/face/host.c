@@ -126,6 +126,7 @@ static void hosts_free(void *ctx)
     catalog_free(s->own);
     map_done(&s->by_scope);
     map_done(&s->tasks);
+    map_done(&s->asked);
     free(s->name);
     free(s->version);
     free(s);
@@ -166,6 +167,7 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx)
     s->closing = true;
     s->closed_fn = fn;
     s->closed_ctx = ctx;
+    hosts_stop_asking(s);
     if (s->news)
         hub_unlisten(TAKE(s->news));
     if (list_empty(&s->hosts)) {

@@ -54,14 +54,71 @@ static bool is_roots(struct span result)
            json_is(json_get(json_root(&doc), "roots"), JSON_ARRAY);
 }
 
+/* A question that a client has. */
+struct asked {
+    struct hosts *set;
+    struct peer *peer;
+    struct link_question *q;
+};
+
+static struct span asked_key(const struct link_question *const *q)
+{
+    return span_make((const char *)q, sizeof *q);
+}
+
+static struct link_question *asked_free(struct asked *a)
+{
+    struct link_question *q = a->q;
+
+    map_del(&a->set->asked, asked_key(&(const struct link_question *){ q }));
+    free(a);
+    return q;
+}
+
 static void on_answer(struct peer *p, void *ctx, struct span result, const struct pb_error *err)
 {
-    struct link_question *q = ctx;
-
     (void)p;
     if (err)
         log_debug("roots: %s", err->msg);
-    link_answer(q, !err && is_roots(result) ? result : SPAN("{\"roots\":[]}"));
+    link_answer(asked_free(ctx), !err && is_roots(result) ? result : SPAN("{\"roots\":[]}"));
+}
+
+static int ask(struct hosts *s, struct peer *p, struct link_question *q, struct pb_error *err)
+{
+    struct asked *a = NEW(struct asked);
+    int rc;
+
+    *a = (struct asked){ s, p, q };
+    map_put(&s->asked, asked_key(&(const struct link_question *){ q }), a);
+    rc = peer_question(p, "roots/list", SPAN(""), HOST_ROOTS_MS, on_answer, a, err);
+    if (rc < 0)
+        asked_free(a);
+    return rc;
+}
+
+void hosts_stop_asking(struct hosts *s)
+{
+    size_t at = 0;
+    const struct map_slot *slot;
+
+    while ((slot = map_next(&s->asked, &at))) {
+        struct asked *a = slot->value;
+
+        peer_withdraw(a->peer, a, "the program ends");
+        link_answer(asked_free(a), SPAN("{\"roots\":[]}"));
+        at = 0; /* others may be gone as well */
+    }
+}
+
+void hosts_withdrawn(void *ctx, const struct link_question *q)
+{
+    struct hosts *s = ctx;
+    struct asked *a = map_get(&s->asked, asked_key(&q));
+
+    if (!a)
+        return;
+    peer_withdraw(a->peer, a, "the server does not want to know it any more");
+    asked_free(a);
 }
 
 bool hosts_question(void *ctx, const char *server, struct link_question *q, struct span method,
@@ -77,7 +134,7 @@ bool hosts_question(void *ctx, const char *server, struct link_question *q, stru
     found = find_rooted(s, server, link_question_caller(q));
     if (found.n != 1)
         return false;
-    if (peer_question(found.one, "roots/list", SPAN(""), HOST_ROOTS_MS, on_answer, q, &err) < 0) {
+    if (ask(s, found.one, q, &err) < 0) {
         log_debug("roots: %s", err.msg);
         return false;
     }

@@ -20,6 +20,7 @@ struct hosts {
     struct list hosts;
     struct map by_scope;
     struct map tasks; /* "server\nid" -> the first struct task_watch of it */
+    struct map asked; /* address of a struct link_question -> the struct asked of its client */
     size_t open;      /* whose servers have not ended */
     bool closing;
     loop_fn *closed_fn;
@@ -113,9 +114,13 @@ void host_watches_done(struct host *h);
 /* What a server says is for those who see it. */
 bool host_hears(struct host *h, const char *server);
 
-/* host_ask.c: hub_listener.question, and when another may answer it: this client came or left. */
+/* host_ask.c: hub_listener.question and .withdrawn, and when another may answer it: this client
+ * came or left. */
 bool hosts_question(void *ctx, const char *server, struct link_question *q, struct span method,
                     struct span params);
+void hosts_withdrawn(void *ctx, const struct link_question *q);
+/* Before nobody tells of withdrawn ones any more. */
+void hosts_stop_asking(struct hosts *s);
 void host_roots_moved(struct host *h, const struct peer *p, bool came);
 
 /* host_caller() of a peer that is one client. */

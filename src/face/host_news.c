@@ -260,6 +260,7 @@ void hosts_hear(struct hosts *s)
                                                          .resource_updated = on_resource_updated,
                                                          .message = on_message,
                                                          .question = hosts_question,
+                                                         .withdrawn = hosts_withdrawn,
                                                          .elicited = on_elicited,
                                                          .task_changed = hosts_task_changed,
                                                          .ctx = s });

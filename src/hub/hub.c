@@ -520,6 +520,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .task_changed = member_on_task,
         .message = member_on_message,
         .question = member_on_question,
+        .withdrawn = member_on_withdrawn,
         .elicited = member_on_elicited,
         .learned = member_on_learned,
         .settled = member_on_settled,

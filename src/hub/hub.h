@@ -167,6 +167,9 @@ struct hub_listener {
     /* A question without a call; the first who says true has it. */
     bool (*question)(void *ctx, const char *server, struct link_question *q, struct span method,
                      struct span params);
+    /* Nobody wants to know it any more; told to all, and gone when they have been told. Whoever
+     * takes questions has this. */
+    void (*withdrawn)(void *ctx, const struct link_question *q);
     /* Params of notifications/tasks, of the instance of this caller; "": of the one for all. */
     void (*task_changed)(void *ctx, const char *server, const char *caller, struct span params);
     /* Params of notifications/elicitation/complete. */

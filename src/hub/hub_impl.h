@@ -149,6 +149,7 @@ void member_on_task(void *ctx, struct link *l, const char *caller, struct span p
 void member_on_message(void *ctx, struct link *l, struct span params);
 bool member_on_question(void *ctx, struct link *l, struct link_question *q, struct span method,
                         struct span params);
+void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *q);
 void member_on_elicited(void *ctx, struct link *l, struct span params);
 void member_on_learned(void *ctx, struct link *l);
 void member_on_settled(void *ctx, struct link *l);

@@ -207,6 +207,19 @@ bool member_on_question(void *ctx, struct link *l, struct link_question *q, stru
     return taken;
 }
 
+void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *q)
+{
+    struct member *m = ctx;
+    struct hub_subscription *s;
+
+    (void)l;
+    m->hub->telling++;
+    for (s = next_of(m->hub, NULL); s; s = next_of(m->hub, s))
+        if (s->to.withdrawn)
+            s->to.withdrawn(s->to.ctx, q);
+    told(m->hub);
+}
+
 void member_on_elicited(void *ctx, struct link *l, struct span params)
 {
     struct member *m = ctx;

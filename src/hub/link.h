@@ -52,6 +52,9 @@ struct link_options {
      * True: taken, and link_answer() or link_refuse() follows. May be NULL. */
     bool (*question)(void *ctx, struct link *l, struct link_question *q, struct span method,
                      struct span params);
+    /* Nobody wants to know that one any more: q must not be answered, and is gone when this
+     * returns. NULL: it waits for its answer, which goes nowhere. */
+    void (*withdrawn)(void *ctx, struct link *l, const struct link_question *q);
     /* Somebody has done, in a browser, what a server had asked for by URL: the params of
      * notifications/elicitation/complete. May be NULL. */
     void (*elicited)(void *ctx, struct link *l, struct span params);

@@ -225,21 +225,32 @@ void link_refuse(struct link_question *q, int code, const char *message)
         client_refuse(theirs, code, message);
 }
 
+/* The server does not wait for it any more: whoever took it is told. */
+static void give_back(struct link_question *mine)
+{
+    struct link *l = mine->ch->l;
+    struct link_call *c = mine->call;
+
+    detach(mine);
+    if (c)
+        c->spec.withdrawn(c->spec.ctx, mine);
+    else if (l->opts.withdrawn)
+        l->opts.withdrawn(l->opts.ctx, l, mine);
+    else
+        return;
+    question_free(mine);
+}
+
 void question_withdrawn(struct channel *ch, const struct client_question *q)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &ch->asked) {
         struct link_question *mine = CONTAINER_OF(pos, struct link_question, in_ch);
-        struct link_call *c = mine->call;
 
         if (mine->q != q)
             continue;
-        detach(mine);
-        if (c) {
-            c->spec.withdrawn(c->spec.ctx, mine);
-            question_free(mine);
-        }
+        give_back(mine);
         return;
     }
 }
@@ -292,6 +303,12 @@ void questions_free(struct link_call *c)
 
 void questions_orphan(struct channel *ch)
 {
-    while (!list_empty(&ch->asked))
-        detach(CONTAINER_OF(ch->asked.next, struct link_question, in_ch));
+    while (!list_empty(&ch->asked)) {
+        struct link_question *mine = CONTAINER_OF(ch->asked.next, struct link_question, in_ch);
+
+        if (mine->call)
+            detach(mine);
+        else
+            give_back(mine);
+    }
 }

@@ -109,6 +109,8 @@ typedef void peer_answer_fn(struct peer *p, void *ctx, struct span result,
 MUST_CHECK int peer_question(struct peer *p, const char *method, struct span params,
                              uint64_t timeout_ms, peer_answer_fn *fn, void *ctx,
                              struct pb_error *err);
+/* The same as request_withdraw(), for these. */
+void peer_withdraw(struct peer *p, const void *ctx, const char *reason);
 /* A notification that belongs to no request, to a legacy client; others are not told. */
 void peer_tell(struct peer *p, const char *method, struct span params);
 /* The owner that a transport authenticated, for things that must not cross clients (tasks,

@@ -199,6 +199,20 @@ void request_withdraw(struct request *r, const void *ctx, const char *reason)
     }
 }
 
+void peer_withdraw(struct peer *p, const void *ctx, const char *reason)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &p->questions) {
+        struct question *q = CONTAINER_OF(pos, struct question, in_peer);
+
+        if (!q->request && q->ctx == ctx) {
+            withdraw(q, reason);
+            return;
+        }
+    }
+}
+
 void questions_drop(struct request *r)
 {
     while (!list_empty(&r->questions))

@@ -6,7 +6,7 @@ struct asked_client {
     struct face_client c; /* first: it is what the events of a face_client get */
     const char *answer;   /* to everything; NULL: it is kept waiting; "": refused */
     struct client_question *kept[8];
-    size_t n_asked;
+    size_t n_asked, n_withdrawn;
     char method[64], params[512]; /* of the newest question */
 };
 
@@ -26,12 +26,21 @@ static inline void asked_question(void *ctx, struct client_question *q, uint64_t
         client_refuse(q, RPC_INTERNAL_ERROR, "not today");
 }
 
+static inline void asked_withdrawn(void *ctx, const struct client_question *q)
+{
+    struct asked_client *a = ctx;
+
+    CHECK(a->n_asked > 0 && a->kept[a->n_asked - 1] == q);
+    a->n_withdrawn++;
+}
+
 static inline void asked_open(struct hub_rig *rig, struct asked_client *a,
                               const struct host_scope *scope, const char *answer)
 {
     static const struct client_events events = {
         .opened = face_opened,
         .question = asked_question,
+        .withdrawn = asked_withdrawn,
         .notification = face_note,
         .closed = face_closed,
     };

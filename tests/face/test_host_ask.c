@@ -176,10 +176,61 @@ TEST(whoever_leaves_while_roots_are_asked_for_hurts_nobody)
 
     asked_open(&rig, &a, NULL, NULL);
     CHECK_INT(a.n_asked, 1);
-    CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0); /* the server: the answer goes nowhere */
+    CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0); /* the server: nobody wants to know it */
     fakes_settle(&rig.fakes);
-    client_answer(a.kept[0], SPAN(ROOTS("a")));
-    fakes_settle(&rig.fakes);
+    CHECK_INT(a.n_withdrawn, 1);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(roots_that_nobody_wants_to_know_any_more_are_taken_back_from_the_client)
+{
+    for (int dies = 0; dies < 2; dies++) {
+        struct hub_rig rig;
+        struct fake_server *f;
+        struct asked_client a;
+
+        rig_init(&rig, NULL);
+        f = curious(&rig, "alpha");
+        f->roots_ms = HOST_ROOTS_MS / 2;
+        rig_start(&rig);
+        asked_open(&rig, &a, NULL, NULL);
+        CHECK_INT(a.n_asked, 1);
+        CHECK_INT(a.n_withdrawn, 0);
+        if (dies)
+            fake_break(f, "the server was killed by signal 9");
+        else
+            loop_advance(rig.fakes.loop, HOST_ROOTS_MS / 2); /* the server waits no longer */
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a.n_withdrawn, 1);
+        loop_advance(rig.fakes.loop, HOST_ROOTS_MS); /* nothing is left of it */
+        fakes_settle(&rig.fakes);
+        face_close(&a.c);
+        rig_done(&rig);
+    }
+}
+
+/* MCP_QUESTIONS_MAX: each was taken back, so that there is room for one more. */
+TEST(questions_that_were_taken_back_do_not_fill_the_places_of_a_client)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    f->roots_ms = 1;
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, NULL);
+    for (size_t i = 1; i < MCP_QUESTIONS_MAX + 2; i++) {
+        loop_advance(rig.fakes.loop, 1);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a.n_withdrawn, 1);
+        a.n_asked = a.n_withdrawn = 0;
+        hub_roots_changed(rig.hub);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(a.n_asked, 1);
+    }
     face_close(&a.c);
     rig_done(&rig);
 }
@@ -210,5 +261,30 @@ TEST(an_instance_of_its_own_gets_the_roots_of_its_client)
     face_close(&plain);
     face_close(&b.c);
     face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(a_server_that_goes_while_the_hosts_close_leaves_no_question_behind)
+{
+    struct hub_rig rig;
+    struct asked_client a;
+    struct pb_error err;
+
+    rig_init(&rig, NULL);
+    curious(&rig, "alpha");
+    fake_tool(rig_server(&rig, "beta"), "slow", FAKE_HANG);
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, NULL);
+    CHECK_INT(a.n_asked, 1);
+    face_send(&a.c, "tools/call", "{\"name\":\"beta__slow\",\"arguments\":{}}");
+    fakes_settle(&rig.fakes);
+    hosts_close(rig.hosts, rig_on_hosts_closed, &rig); /* waits for the call */
+    CHECK(!rig.hosts_closed);
+    CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(a.n_withdrawn, 1);
+    face_close(&a.c);
+    FAKES_UNTIL(&rig.fakes, rig.hosts_closed);
+    rig.hosts = NULL;
     rig_done(&rig);
 }

@@ -386,7 +386,8 @@ static inline void fake_notified(void *ctx, struct peer *p, const struct rpc *me
 
     f->roots_changed += changed;
     if (f->asks_roots && (changed || span_is(message->method, "notifications/initialized")))
-        CHECK_INT(peer_question(p, "roots/list", SPAN(""), MCP_ASK_MS, fake_heard_roots, f, NULL),
+        CHECK_INT(peer_question(p, "roots/list", SPAN(""), f->roots_ms ? f->roots_ms : MCP_ASK_MS,
+                                fake_heard_roots, f, NULL),
                   0);
 }
 

@@ -78,8 +78,9 @@ struct fake_server {
     struct fake_item resources[FAKE_ITEMS_MAX], templates[FAKE_ITEMS_MAX], prompts[FAKE_ITEMS_MAX];
     size_t n_tools, n_resources, n_templates, n_prompts;
     bool fail_list[LIST_KINDS], hang_list[LIST_KINDS], no_logging;
-    bool asks_roots; /* after the handshake and when they have changed */
-    bool has_tasks;  /* announces the extension */
+    bool asks_roots;   /* after the handshake and when they have changed */
+    uint64_t roots_ms; /* and how long it waits for them; 0: long */
+    bool has_tasks;    /* announces the extension */
     /* Answers methods that it would not know; false: it does not either. May be NULL. */
     bool (*other)(struct fake_server *f, struct request *r);
 
