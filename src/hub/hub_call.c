@@ -22,6 +22,9 @@ struct parked {
     struct timer timer;
     uint64_t limit_ms, left_ms; /* in all; what was left when it was paused */
     bool held;                  /* see hub_hold() */
+    bool sending;               /* the link has it and has not given it an id yet, */
+    bool stopped;               /* and somebody who heard that it starts has cancelled it: */
+    enum call_cancel why;
 };
 
 static uint64_t id_of(const struct member *m, uint64_t low)
@@ -144,24 +147,40 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     return p;
 }
 
+static uint64_t time_left(const struct parked *p)
+{
+    uint64_t now = loop_now(p->m->hub->loop);
+
+    if (!timer_running(&p->timer))
+        return p->left_ms;
+    return p->timer.due > now ? p->timer.due - now : 0;
+}
+
+/* That it starts is told before there is an id: what listeners do to it is done when there is. */
 static void send_parked(struct parked *p)
 {
-    uint64_t now = loop_now(p->m->hub->loop), low;
-    bool paused = !timer_running(&p->timer);
-    uint64_t left = paused ? p->left_ms : p->timer.due > now ? p->timer.due - now : 0;
+    uint64_t left = time_left(p), low;
     struct pb_error err;
+    bool paused;
+    int rc;
 
     p->spec.timeout_ms = left ? left : 1;
-    if (link_call(p->m->link, &p->spec, &low, &err) < 0) {
+    p->sending = true;
+    rc = link_call(p->m->link, &p->spec, &low, &err);
+    p->sending = false;
+    if (rc < 0) {
         parked_fail(p, &err);
         return;
     }
+    paused = !timer_running(&p->timer);
     unpark(p);
     p->sent = low;
     if (paused)
         link_pause(p->m->link, low, true);
     if (p->held)
         link_hold(p->m->link, low, true);
+    if (p->stopped)
+        link_cancel(p->m->link, low, p->why);
 }
 
 void member_end_calls(struct member *m, const struct pb_error *err)
@@ -253,6 +272,11 @@ static void cancel_parked(struct parked *p, enum call_cancel why)
 {
     struct pb_error err;
 
+    if (p->sending) {
+        p->stopped = true;
+        p->why = why;
+        return;
+    }
     call_fail(&err, why, &p->spec, p->m->name, p->limit_ms);
     parked_fail(p, &err);
 }
@@ -302,10 +326,8 @@ bool hub_has_call(const struct hub *h, const char *uuid)
 
 static void pause_parked(struct parked *p, bool paused)
 {
-    uint64_t now = loop_now(p->m->hub->loop);
-
     if (paused && timer_running(&p->timer)) {
-        p->left_ms = p->timer.due > now ? p->timer.due - now : 0;
+        p->left_ms = time_left(p);
         timer_stop(&p->timer);
     } else if (!paused && !timer_running(&p->timer)) {
         timer_start(&p->timer, p->left_ms);

@@ -502,3 +502,91 @@ TEST(a_call_that_waits_is_found_by_its_uuid_as_fast_among_thousands)
     for (int i = 0; i < HUB_WAITING_MAX; i++)
         CHECK_INT(replies[i].count, 1);
 }
+
+/* A listener that cannot wait. */
+struct hasty {
+    struct hub *hub;
+    uint64_t id;      /* 0: it uses the uuid */
+    bool pauses;      /* instead of cancelling */
+    bool found, seen; /* seen: the event came */
+};
+
+static void hasty_event(void *ctx, const struct hub_event *e)
+{
+    struct hasty *h = ctx;
+
+    if (e->kind != EVENT_CALL_STARTED || h->seen)
+        return;
+    h->seen = true;
+    if (h->pauses)
+        hub_pause(h->hub, h->id, true);
+    else
+        h->found = h->id ? hub_cancel(h->hub, h->id, CALL_BY_USER)
+                         : hub_cancel_uuid(h->hub, e->call.id, CALL_BY_USER);
+}
+
+/* One call that waits for its server, which comes up now. */
+static struct fake_server *hasty_call(struct hub_rig *r, struct hasty *h, struct fake_reply *a,
+                                      bool by_id)
+{
+    static const char uuid[] = "00000000-1111-4222-8333-444444444444";
+    struct fake_server *f;
+    struct pb_error err;
+    uint64_t id;
+
+    hub_rig_init(r);
+    f = hub_rig_server(r, "a");
+    fake_tool(f, "hang", FAKE_HANG);
+    hub_rig_start(r);
+    hub_rig_begin(r, "a", (struct rig_spec){ 0 });
+    h->hub = r->hub;
+    hub_listen(r->hub, &(struct hub_listener){ .event = hasty_event, .ctx = h });
+    CHECK_INT(hub_call(r->hub,
+                       &(struct call_spec){ .server = "a",
+                                            .method = "tools/call",
+                                            .params = SPAN("{\"name\":\"hang\"}"),
+                                            .timeout_ms = 1000,
+                                            .uuid = uuid,
+                                            .caller = "",
+                                            .reply = fake_on_reply,
+                                            .ctx = a },
+                       &id, &err),
+              0);
+    h->id = by_id ? id : 0;
+    FAKES_UNTIL(&r->fakes, h->seen);
+    fakes_settle(&r->fakes);
+    return f;
+}
+
+TEST(a_call_that_waited_can_be_cancelled_by_whoever_hears_that_it_starts)
+{
+    for (int by_id = 0; by_id < 2; by_id++) {
+        struct hub_rig r;
+        struct hasty h = { 0 };
+        struct fake_reply a = { 0 };
+
+        hasty_call(&r, &h, &a, by_id);
+        CHECK(h.found);
+        CHECK_INT(a.count, 1);
+        CHECK_INT(fault_of(&a.err), FAULT_CANCELLED);
+        CHECK_INT(fakes_count(&r.fakes, EVENT_CALL_CANCELLED, "a", NULL), 1);
+        hub_rig_done(&r);
+        CHECK_INT(a.count, 1);
+    }
+}
+
+TEST(a_call_that_waited_can_be_paused_by_whoever_hears_that_it_starts)
+{
+    struct hub_rig r;
+    struct hasty h = { .pauses = true };
+    struct fake_reply a = { 0 };
+
+    hasty_call(&r, &h, &a, true);
+    hub_rig_pass(&r, 5000);
+    CHECK_INT(a.count, 0); /* its time stands still */
+    hub_pause(r.hub, h.id, false);
+    hub_rig_pass(&r, 1000);
+    CHECK_INT(a.count, 1);
+    CHECK_INT(fault_of(&a.err), FAULT_TIMEOUT);
+    hub_rig_done(&r);
+}
