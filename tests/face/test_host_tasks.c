@@ -610,6 +610,39 @@ TEST(nobody_is_told_of_the_tasks_of_another_client)
     task_rig_close(&t);
 }
 
+/* Both listen, each for a task of its own, and one process has them. */
+TEST(of_two_tasks_of_one_process_each_client_is_told_of_its_own)
+{
+    static const char *const made[] = {
+        "{\"resultType\":\"task\",\"taskId\":\"t0\",\"status\":\"working\",\"ttlMs\":7}",
+        "{\"resultType\":\"task\",\"taskId\":\"t1\",\"status\":\"working\",\"ttlMs\":7}",
+    };
+    struct buf id[2] = { { 0 }, { 0 } };
+    AUTO_BUF struct buf told = { 0 };
+    struct task_rig t;
+    struct down d[2];
+
+    task_rig_open(&t);
+    for (int k = 0; k < 2; k++) {
+        open_client(&t, &d[k]);
+        t.alpha.made = made[k];
+        start(&t, &d[k], "alpha__job", &id[k]);
+        listen_for(&t, &d[k], buf_cstr(&id[k]));
+        down_forget(&d[k]);
+    }
+    CHECK_INT(tell(&t, &d[0], "t1", TASK("t1", "")), 0);
+    CHECK_INT(d[1].n, 1);
+    CHECK_STR(id_of(down_last(&d[1]), &told), buf_cstr(&id[1]));
+    CHECK_INT(tell(&t, &d[0], "t0", TASK("t0", "")), 1);
+    CHECK_INT(d[1].n, 1);
+    CHECK_STR(id_of(down_last(&d[0]), &told), buf_cstr(&id[0]));
+    for (int k = 0; k < 2; k++) {
+        down_close(&d[k]);
+        buf_done(&id[k]);
+    }
+    task_rig_close(&t);
+}
+
 /* A server gives both of them the same id, and one hangs up: the other is told on. */
 TEST(each_client_is_told_under_its_own_id)
 {

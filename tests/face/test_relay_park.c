@@ -683,3 +683,40 @@ TEST(a_question_that_may_be_for_either_of_two_clients_is_for_none)
     down_close(&b);
     kit_close(&k);
 }
+
+static const struct client *client_of(const struct kit *k)
+{
+    const struct list *wires = &k->fakes.servers[0]->wires;
+
+    CHECK(!list_empty(wires));
+    return CONTAINER_OF(wires->next, struct fake_wire, link)->wire.ctx;
+}
+
+/* A client that does not read leaves answers with the server; but while its call is parked nobody
+ * waits for one, and the questions of others must not be held up by it. */
+TEST(a_parked_call_is_not_held_and_is_again_when_a_client_comes_back_that_does_not_read)
+{
+    struct kit k;
+    struct down d;
+    AUTO_BUF struct buf more = { 0 };
+
+    kit_open(&k);
+    kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    peer_set_congested(d.peer, true);
+    down_call(&d, 1, "alpha__ask", "");
+    CHECK(client_is_held(client_of(&k)));
+    CHECK_HAS(down_next(&d), "input_required");
+    CHECK_INT(relays_parked(k.relays), 1);
+    CHECK(!client_is_held(client_of(&k)));
+
+    buf_printf(&more, "%s\"inputResponses\":{\"q1\":" ACCEPT "},", down_state(&d));
+    down_call(&d, 2, "alpha__ask", buf_cstr(&more));
+    CHECK_INT(relays_parked(k.relays), 0);
+    CHECK(client_is_held(client_of(&k)));
+    relays_congested(k.relays, d.peer, false);
+    CHECK(!client_is_held(client_of(&k)));
+    CHECK_HAS(down_next(&d), "accept");
+    down_close(&d);
+    kit_close(&k);
+}

@@ -590,3 +590,40 @@ TEST(a_call_that_waited_can_be_paused_by_whoever_hears_that_it_starts)
     CHECK_INT(fault_of(&a.err), FAULT_TIMEOUT);
     hub_rig_done(&r);
 }
+
+/* The client of the only connection that there is to it. */
+static const struct client *client_of(const struct fake_server *f)
+{
+    CHECK(!list_empty(&f->wires));
+    return CONTAINER_OF(f->wires.next, struct fake_wire, link)->wire.ctx;
+}
+
+/* Whoever called does not read: the server keeps its answer, also when it had to come up first. */
+TEST(a_call_that_is_held_while_it_waits_is_held_when_it_is_sent)
+{
+    static const struct {
+        bool first, then, held; /* what is said of it, and what is true when it is sent */
+    } rows[] = { { true, true, true }, { true, false, false }, { false, true, true } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct hub_rig r;
+        struct fake_server *f;
+        struct fake_reply a = { 0 };
+        struct pb_error err;
+        uint64_t id;
+
+        hub_rig_init(&r);
+        f = hub_rig_server(&r, "a");
+        fake_tool(f, "hang", FAKE_HANG);
+        hub_rig_start(&r);
+        hub_rig_begin(&r, "a", (struct rig_spec){ 0 });
+        CHECK_INT(hub_rig_call(&r, "a", "hang", &a, &id, &err), 0);
+        hub_hold(r.hub, id, rows[i].first);
+        hub_hold(r.hub, id, rows[i].then);
+        FAKES_UNTIL(&r.fakes, f->n_held == 1);
+        CHECK_INT(client_is_held(client_of(f)), rows[i].held);
+        hub_hold(r.hub, id, !rows[i].held);
+        CHECK_INT(client_is_held(client_of(f)), !rows[i].held);
+        hub_rig_done(&r);
+    }
+}

@@ -483,3 +483,55 @@ TEST(an_instance_whose_caller_watches_a_task_does_not_stop_for_idleness)
     CHECK_INT(instances(&k), 0);
     kit_done(&k);
 }
+
+static void note_task(void *ctx, struct link *l, const char *caller, struct span params)
+{
+    struct link_kit *k = ctx;
+
+    (void)l;
+    k->n_messages++;
+    snprintf(k->message, sizeof k->message, "%s: %.*s", caller, SPAN_ARG(params));
+}
+
+/* The server says it on its nth connection. */
+static void say_task(struct link_kit *k, size_t nth)
+{
+    AUTO(blob)
+    struct blob *said = blob_new(SPAN(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{\"taskId\":\"1\"}}"));
+    struct list *pos = k->f->wires.next;
+
+    while (nth--)
+        pos = pos->next;
+    CHECK(pos != &k->f->wires);
+    client_receive(CONTAINER_OF(pos, struct fake_wire, link)->wire.ctx, said, 0, 0);
+}
+
+/* Each process counts its tasks from 1: the shared one's are none of those that callers have. */
+TEST(what_the_shared_process_says_of_tasks_is_told_to_nobody_who_has_a_process_of_his_own)
+{
+    static const enum spec_instance kinds[] = { SPEC_SHARED, SPEC_PER_CLIENT };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        bool own = kinds[i] == SPEC_PER_CLIENT;
+        struct link_kit k;
+        struct fake_reply a;
+
+        kit_init(&k);
+        k.spec->instance = kinds[i];
+        k.opts.task_changed = note_task;
+        fake_tool(k.f, "text", FAKE_TEXT);
+        kit_start(&k);
+        call_as(&k, &a, "text", "x");
+        FAKES_UNTIL(&k.fakes, a.count);
+        fake_reply_done(&a);
+        link_watch_task(k.link, "x", SPAN("1"), true);
+        say_task(&k, 0);
+        CHECK_INT(k.n_messages, !own);
+        if (own)
+            say_task(&k, 1);
+        CHECK_INT(k.n_messages, 1);
+        CHECK_STR(k.message, own ? "x: {\"taskId\":\"1\"}" : ": {\"taskId\":\"1\"}");
+        kit_done(&k);
+    }
+}
