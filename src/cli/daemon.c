@@ -390,6 +390,7 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     if (!hosts.expose && set->expose && host_parse_expose(set->expose, &hosts.expose, err) < 0)
         return fail_in(err, "settings.expose");
     d->hosts = hosts_new(d->loop, &hosts);
+    control_start(d->hosts);
     return 0;
 }
 

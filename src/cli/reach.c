@@ -68,6 +68,7 @@ static void start_hub(struct waiter *w, void *ctx)
     hub_set_modes(hub, s->config->modes);
     hub_start_all(hub, s->specs, s->n_specs);
     s->hosts = hosts_new(hub_loop(hub), &opts);
+    control_start(s->hosts);
     rc = hosts_get(s->hosts, &scope, &s->host, &err);
     if (rc == 0)
         rc = warden_reap_on(hub_loop(hub), &err);

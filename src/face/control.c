@@ -408,7 +408,7 @@ const struct control_facts *control_facts_of(const struct hosts *s)
     return f ? f : &none;
 }
 
-bool control_handle(struct hosts *s, struct request *r)
+static bool handle(struct hosts *s, struct request *r)
 {
     for (const struct control_method *m = control_methods; m->name; m++) {
         if (!span_is(r->method, m->name))
@@ -421,3 +421,5 @@ bool control_handle(struct hosts *s, struct request *r)
     }
     return false;
 }
+
+void control_start(struct hosts *s) { hosts_set_control(s, handle); }

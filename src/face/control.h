@@ -7,8 +7,8 @@
  * wrong, this one that a server wants a login, RPC_SERVER_ERROR all else. */
 enum { CONTROL_AUTH = -32090 };
 
-/* True: r was one of them and is being answered. */
-bool control_handle(struct hosts *s, struct request *r);
+/* Hosts of this set whose scope has `control` answer them from now on. */
+void control_start(struct hosts *s);
 /* The facts that patchbay/status tells. */
 struct control_facts {
     const char *home, *socket, *url;

@@ -49,7 +49,7 @@ static const struct external_tool {
 };
 /* clang-format on */
 
-void external_define(struct catalog *c)
+void external_define(struct catalog *c, unsigned group)
 {
     AUTO_BUF struct buf text = { 0 };
 
@@ -65,7 +65,7 @@ void external_define(struct catalog *c)
         json_put_bool(&o, "readOnlyHint", tools[i].read_only);
         json_end(&o);
         json_end(&o);
-        catalog_add_builtin(c, LIST_TOOLS, HOST_EXTERNAL, buf_span(&text));
+        catalog_add_builtin(c, LIST_TOOLS, group, buf_span(&text));
     }
 }
 

@@ -2,10 +2,10 @@
  * rather ask than be shown. Each result is one text item that holds JSON; a failure is
  * {"error":CODE,...} in a result with isError. */
 #pragma once
-#include "host.h"
+#include "hub/hub.h"
 
-/* Puts their definitions into the catalog, group HOST_EXTERNAL. */
-void external_define(struct catalog *c);
+/* Puts their definitions into the catalog, in this group. */
+void external_define(struct catalog *c, unsigned group);
 /* Answers a tools/call of one of them; false: it is none. What the scope hides does not exist here
  * either. hub NULL: {"error":"no_client_manager"}. */
 bool external_call(struct hub *hub, const struct scope *scope, struct request *r, struct span name,

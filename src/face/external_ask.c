@@ -1,4 +1,5 @@
 /* external_ask.c - the external_* tools that ask a server: S4-50, S4-52 and their kin. */
+#include "caller.h"
 #include "external_impl.h"
 #include <assert.h>
 
@@ -178,7 +179,7 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
     a->r = x->r;
     a->server = mem_dup(link_name(l));
     a->limit_ms = link_call_ms(l);
-    host_caller(x->r, &caller);
+    caller_key(x->r, &caller);
     request_client(x->r, &client);
     if (hub_call(x->hub,
                  &(struct call_spec){ .server = a->server,
@@ -186,7 +187,7 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
                                       .params = params,
                                       .subject = span_make(a->named, a->named_n),
                                       .caller = buf_cstr(&caller),
-                                      .origin = host_origin(x->r),
+                                      .origin = caller_origin(x->r),
                                       .client = buf_cstr(&client),
                                       .wants_progress = x->r->env.progress_token.n > 0,
                                       .progress = on_progress,

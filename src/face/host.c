@@ -95,7 +95,7 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     } else {
         s->catalog = s->own = catalog_new();
     }
-    external_define(s->catalog);
+    external_define(s->catalog, HOST_EXTERNAL);
     return s;
 }
 
@@ -104,6 +104,8 @@ void hosts_set_list_wait(struct hosts *s, uint64_t ms) { s->list_wait_ms = ms; }
 struct hub *hosts_hub(const struct hosts *s) { return s->hub; }
 
 struct pb_loop *hosts_loop(const struct hosts *s) { return s->loop; }
+
+void hosts_set_control(struct hosts *s, control_fn *fn) { s->control = fn; }
 
 void hosts_keep(struct hosts *s, void *take_p, void (*free_fn)(void *p))
 {
@@ -203,7 +205,7 @@ static struct host *host_new(struct hosts *s, const struct host_scope *want, uns
     opts.name = s->name;
     opts.version = s->version;
     opts.max_request_bytes = s->max_request_bytes;
-    h->server = pb_server_new(&opts);
+    h->server = server_new(&opts);
     server_set_provider(h->server, &host_provider, h);
     host_retitle(h);
     list_append(&s->hosts, &h->in_set);
@@ -309,38 +311,4 @@ const struct scope *host_view(struct host *h, struct request *r)
     h->scope.filter = m->filter;
     h->scope.no_external = !(h->expose & HOST_CATALOG);
     return &h->scope;
-}
-
-/* ---- who asks ----------------------------------------------------------------------------- */
-
-void host_peer_key(const struct peer *p, struct buf *out)
-{
-    buf_str(out, "peer ");
-    buf_uint(out, peer_serial(p));
-}
-
-const char *host_origin(const struct request *r)
-{
-    return peer_kind(r->peer) == PEER_STATELESS ? peer_principal(r->peer) : NULL;
-}
-
-void host_caller(const struct request *r, struct buf *out)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-    struct span name = SPAN("");
-
-    if (peer_kind(r->peer) != PEER_STATELESS) {
-        host_peer_key(r->peer, out);
-        return;
-    }
-    if (json_parse(&doc, r->env.client_info, NULL, NULL) == 0)
-        name = json_str(json_get(json_root(&doc), "name"), &a);
-    if (name.n > MCP_NAME_SHOWN_MAX)
-        name.n = MCP_NAME_SHOWN_MAX;
-    /* Quoted, so that no name can be made to look like another principal's. */
-    buf_str(out, "client ");
-    json_quote(out, span_of(peer_principal(r->peer)));
-    buf_byte(out, ' ');
-    json_quote(out, name);
 }

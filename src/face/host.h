@@ -38,7 +38,7 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx);
 struct host_scope {
     const char *server, *mode;
     unsigned expose;
-    bool control; /* also the patchbay/… methods of control.h */
+    bool control; /* what hosts_set_control() was given is asked, too */
 };
 /* Borrowed from the set. -PB_E_NOT_FOUND with FAULT_NO_SERVER or the names of the modes there are.
  */
@@ -47,14 +47,10 @@ MUST_CHECK int hosts_get(struct hosts *s, const struct host_scope *scope, struct
 struct pb_server *host_server(struct host *h);
 struct hub *hosts_hub(const struct hosts *s);
 struct pb_loop *hosts_loop(const struct hosts *s);
+/* What answers first on hosts whose scope has `control`. True: it has. */
+typedef bool control_fn(struct hosts *s, struct request *r);
+void hosts_set_control(struct hosts *s, control_fn *fn);
 /* One thing that is kept with the set and freed with it (what control.h needs to know). NULL: none
  * yet. */
 void hosts_keep(struct hosts *s, void *take_p, void (*free_fn)(void *p));
 void *hosts_kept(const struct hosts *s);
-
-/* Who asks, as call_spec.caller wants it: one key per stdio client, session or attached program; of
- * stateless clients one per principal and client name. */
-void host_caller(const struct request *r, struct buf *out);
-/* Where it comes from, as call_spec.origin wants it: the principal of a stateless client. Borrowed
- * from the peer. */
-const char *host_origin(const struct request *r);

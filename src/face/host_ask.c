@@ -22,7 +22,7 @@ static void look_at(void *ctx, struct peer *p)
 
     if (!session || !session->can_list_roots)
         return;
-    host_peer_key(p, &key);
+    caller_peer_key(p, &key);
     if (found->caller[0] && strcmp(buf_cstr(&key), found->caller) != 0)
         return;
     found->one = p;

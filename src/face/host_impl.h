@@ -1,5 +1,6 @@
 /* host_impl.h - the layout of a set of hosts, for host*.c. */
 #pragma once
+#include "caller.h"
 #include "host.h"
 #include "relay.h"
 
@@ -26,6 +27,7 @@ struct hosts {
     loop_fn *closed_fn;
     void *closed_ctx;
 
+    control_fn *control;
     void *kept;
     void (*kept_free)(void *p);
 };
@@ -92,16 +94,6 @@ void host_free(struct host *h);
 bool host_handle(void *ctx, struct request *r);
 struct span host_tool_schema(void *ctx, struct span tool);
 
-/* host_params.c: the params of a request for the server that is to answer it: first these members,
- * ended by key NULL, with JSON texts for values; then what else the client said, byte for byte,
- * but for what belongs to its protocol with us. True: there is no _meta among it. */
-struct own_param {
-    const char *key;
-    struct span value;
-    bool text; /* the value is no JSON yet, but what a string is to say */
-};
-bool host_params(struct buf *out, struct json params, const struct own_param *own);
-
 /* host_news.c: what the hub tells, and who wants to hear it. */
 void hosts_hear(struct hosts *s);
 bool host_subscribable(void *ctx, struct span uri);
@@ -122,9 +114,6 @@ void hosts_withdrawn(void *ctx, const struct link_question *q);
 /* Before nobody tells of withdrawn ones any more. */
 void hosts_stop_asking(struct hosts *s);
 void host_roots_moved(struct host *h, const struct peer *p, bool came);
-
-/* host_caller() of a peer that is one client. */
-void host_peer_key(const struct peer *p, struct buf *out);
 
 /* What it shows was removed. r may be NULL. */
 void host_fail_gone(struct host *h, struct request *r);

@@ -1,6 +1,5 @@
 /* host_methods.c - the methods: a name is looked up in the catalog, the params are rewritten for
  * the server that it belongs to, and the relay does the rest. */
-#include "control.h"
 #include "external.h"
 #include "host_impl.h"
 
@@ -154,7 +153,7 @@ static void relay(struct host *h, struct request *r, const struct scope *scope,
 
     if (relay_resume(h->set->relays, r, scope))
         return;
-    plain = host_params(&params, r->params, t->own);
+    plain = relay_params(&params, r->params, t->own);
     relay_start(h->set->relays, r,
                 &(struct relay_order){ .scope = scope,
                                        .server = t->server,
@@ -320,8 +319,8 @@ static void complete(struct host *h, struct request *r, const struct scope *scop
         request_reply(r, SPAN("{\"completion\":{\"values\":[],\"total\":0,\"hasMore\":false}}"));
         return;
     }
-    host_params(&own, json_get(r->params, "ref"),
-                (struct own_param[]){ { ref.key, ref.own, true }, { 0 } });
+    relay_params(&own, json_get(r->params, "ref"),
+                 (struct own_param[]){ { ref.key, ref.own, true }, { 0 } });
     relay(h, r, scope,
           &(struct target){ "completion/complete", ref.server, ref.own,
                             (struct own_param[]){ { "ref", buf_span(&own), false }, { 0 } } });
@@ -385,7 +384,7 @@ bool host_handle(void *ctx, struct request *r)
     const struct host_method *m;
     const struct scope *scope;
 
-    if (h->control && control_handle(h->set, r))
+    if (h->control && h->set->control && h->set->control(h->set, r))
         return true;
     if (h->control)
         r->env.label = SPAN("command line");

@@ -295,6 +295,6 @@ void host_left(void *ctx, struct peer *p)
         return;
     relays_left(h->set->relays, p);
     host_roots_moved(h, p, false);
-    host_peer_key(p, &key);
+    caller_peer_key(p, &key);
     hub_caller_left(h->set->hub, buf_cstr(&key));
 }

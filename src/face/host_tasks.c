@@ -31,7 +31,7 @@ void host_task(struct host *h, struct request *r, const struct scope *scope)
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "Task not found");
         return;
     }
-    host_params(&params, r->params, (struct own_param[]){ { "taskId", task.own, true }, { 0 } });
+    relay_params(&params, r->params, (struct own_param[]){ { "taskId", task.own, true }, { 0 } });
     relay_start(h->set->relays, r,
                 &(struct relay_order){ .scope = scope,
                                        .server = arena_dup(arena, task.server),
@@ -113,7 +113,7 @@ static void watch_begin(struct host *h, const struct request *r, const struct ta
         w->streams++;
         return;
     }
-    host_caller(r, &caller);
+    caller_key(r, &caller);
     w = NEW(struct task_watch);
     *w = (struct task_watch){ .h = h, .asks = relay_asks(r), .streams = 1 };
     w->id = mem_dupn(id.p, id.n);

@@ -1,4 +1,4 @@
-#include "host.h"
+#include "caller.h"
 #include "relay_impl.h"
 
 /* clang-format off */
@@ -266,7 +266,7 @@ static struct relay_words words_of(struct relays *s, const struct request *r, un
 
     s->words = (struct relay_words){ 0 };
     w.caller.n = w.client.n = 0;
-    host_caller(r, &w.caller);
+    caller_key(r, &w.caller);
     buf_cstr(&w.caller);
     request_client(r, &w.client);
     buf_cstr(&w.client);
@@ -303,7 +303,7 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .subject = c->subject,
         .timeout_ms = c->timeout_ms,
         .caller = words.caller.p,
-        .origin = host_origin(r),
+        .origin = caller_origin(r),
         .client = words.client.p,
         .caps = words.caps.p,
         .wants_progress = r->env.progress_token.n > 0,

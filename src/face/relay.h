@@ -68,3 +68,13 @@ void relays_congested(struct relays *s, const struct peer *p, bool on);
 /* A server says that what it had asked for by URL is done: told to the client that it asked. */
 void relays_elicited(struct relays *s, const char *server, struct span params);
 size_t relays_parked(const struct relays *s);
+
+/* The params of a request for the server that is to answer it: first these members, ended by key
+ * NULL, with JSON texts for values; then what else the client said, byte for byte, but for what
+ * belongs to its protocol with us. True: there is no _meta among it. */
+struct own_param {
+    const char *key;
+    struct span value;
+    bool text; /* the value is no JSON yet, but what a string is to say */
+};
+bool relay_params(struct buf *out, struct json params, const struct own_param *own);

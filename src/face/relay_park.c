@@ -1,7 +1,7 @@
 /* relay_park.c - calls of modern clients to legacy servers that asked something. The server waits
  * for its answer, so the call cannot end; the client must be answered, so its request cannot go on.
  * The call stays here under a ticket that only its client has, signed and good for one use. */
-#include "host.h"
+#include "caller.h"
 #include "relay_impl.h"
 
 /* An answer that came while nobody was there to take it. */
@@ -125,7 +125,7 @@ static void park(struct relay *c)
     struct request *r = c->request;
     struct pb_error err;
 
-    host_caller(r, &caller);
+    caller_key(r, &caller);
     if (!has_place(c, buf_span(&caller))) {
         refuse_all(c, "Too many calls wait for their clients to answer");
         return;

@@ -1,6 +1,5 @@
 /* relay_resume.c - a client comes back with a requestState: to the call that is parked for it, or
  * to the server that its own state was wrapped for. */
-#include "host_impl.h"
 #include "relay_impl.h"
 
 /* Does what the client asks for still lead to the same thing of the same server? */
@@ -43,7 +42,7 @@ static void retry_params(struct buf *out, const struct request *r, const struct 
         own[n++] = (struct own_param){ "inputResponses", json_text(inputs) };
     if (st->upstream.n)
         own[n++] = (struct own_param){ "requestState", st->upstream };
-    host_params(out, r->params, own);
+    relay_params(out, r->params, own);
 }
 
 static void resume_passed(struct relays *s, struct request *r, const struct scope *scope,

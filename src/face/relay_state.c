@@ -1,4 +1,4 @@
-#include "host.h"
+#include "caller.h"
 #include "relay_impl.h"
 
 const char *subject_key(const struct request *r)
@@ -12,7 +12,7 @@ static void bind(struct state_bond *out, const struct relays *s, const struct re
 {
     AUTO_ARENA struct arena arena = { 0 };
 
-    host_caller(r, caller);
+    caller_key(r, caller);
     out->key = s->key;
     out->principal = buf_cstr(caller);
     state_digest(out->request, r->method, json_str(json_get(r->params, subject_key(r)), &arena),

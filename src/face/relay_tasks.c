@@ -1,7 +1,7 @@
 /* relay_tasks.c - tasks of modern servers for modern clients: a call that was answered with the id
  * of one, and what is said about it later. The id that a client gets is ours (task_id.h), and what
  * it asks with it goes to the server that has the task, under that one's own id. */
-#include "host.h"
+#include "caller.h"
 #include "relay_impl.h"
 
 bool relay_is_about_task(const struct relay *c)
@@ -22,7 +22,7 @@ bool relay_read_task(const struct relays *s, const struct request *r, struct spa
 {
     AUTO_BUF struct buf caller = { 0 };
 
-    host_caller(r, &caller);
+    caller_key(r, &caller);
     return task_id_read(out, id, s->task_key, buf_cstr(&caller), arena);
 }
 
@@ -46,7 +46,7 @@ static int name_task(const struct relay *c, struct span own, struct buf *out, st
     struct task_name name = { span_of(c->server), own };
     int rc;
 
-    host_caller(c->request, &caller);
+    caller_key(c->request, &caller);
     buf_byte(out, '"');
     rc = task_id_write(out, c->set->task_key, buf_cstr(&caller), &name, err);
     buf_byte(out, '"');

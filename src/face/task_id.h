@@ -15,7 +15,7 @@ struct task_name {
     struct span own;    /* the server's id of it */
 };
 
-/* Appends the id. `caller` is as host_caller() writes it: without line ends. -PB_E_INVALID when the
+/* Appends the id. `caller` is as caller_key() writes it: without line ends. -PB_E_INVALID when the
  * server's id is empty, -PB_E_LIMIT when it has more than RELAY_TASK_ID_MAX bytes. */
 MUST_CHECK int task_id_write(struct buf *out, const uint8_t *key, const char *caller,
                              const struct task_name *name, struct pb_error *err);

@@ -41,4 +41,6 @@ struct provider {
     size_t (*running)(void *ctx);
     /* The server stops: what still runs without a request is to end. May be NULL. */
     void (*stop)(void *ctx);
+    /* The server ends, or has another provider from now on. May be NULL. */
+    void (*done)(void *ctx);
 };

@@ -84,6 +84,14 @@ void registry_free(struct registry *reg)
     registry_unref(reg);
 }
 
+struct pb_server *pb_server_new(const struct pb_server_options *opts)
+{
+    struct pb_server *s = server_new(opts);
+
+    server_set_provider(s, &registry_provider, registry_new(s));
+    return s;
+}
+
 /* With the next turn nobody on the loop holds on to what left a shelf. */
 static void on_bury(void *ctx)
 {
@@ -245,7 +253,7 @@ bool registry_offers(struct registry *reg, enum item_kind kind)
 
 static struct registry *registry_of(struct pb_server *server, struct pb_error *err)
 {
-    struct registry *reg = server_registry(server);
+    struct registry *reg = server_provided_by(server, &registry_provider);
 
     if (!reg)
         fail(err, PB_E_UNSUPPORTED, "this server has a provider of its own");

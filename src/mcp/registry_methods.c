@@ -407,6 +407,8 @@ static size_t running(void *ctx)
 
 static void stop(void *ctx) { tasks_stop(ctx); }
 
+static void done(void *ctx) { registry_free(ctx); }
+
 const struct provider registry_provider = {
     .capabilities = capabilities,
     .handle = registry_handle,
@@ -415,4 +417,5 @@ const struct provider registry_provider = {
     .has_task = has_task,
     .running = running,
     .stop = stop,
+    .done = done,
 };

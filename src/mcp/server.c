@@ -1,5 +1,4 @@
 #include "peer_impl.h"
-#include "registry.h"
 #include <assert.h>
 
 static void copy_options(struct pb_server *s, const struct pb_server_options *opts)
@@ -73,7 +72,7 @@ void server_set_title(struct pb_server *s, const char *title)
     write_info(s);
 }
 
-struct pb_server *pb_server_new(const struct pb_server_options *opts)
+struct pb_server *server_new(const struct pb_server_options *opts)
 {
     struct pb_server *s = NEW(struct pb_server);
 
@@ -86,9 +85,6 @@ struct pb_server *pb_server_new(const struct pb_server_options *opts)
     list_init(&s->spare);
     inbox_init(&s->inbox);
     server_stop_init(s);
-    s->registry = registry_new(s);
-    s->provider = &registry_provider;
-    s->provider_ctx = s->registry;
     return s;
 }
 
@@ -113,6 +109,14 @@ static void free_rest(void *ctx)
         fn(fn_ctx);
 }
 
+static void drop_provider(struct pb_server *s)
+{
+    const struct provider *was = s->provider;
+
+    if (was && was->done)
+        was->done(TAKE(s->provider_ctx));
+}
+
 /* Nothing uses the server any more but what is freed at the end of this turn, before it. */
 static void end(void *ctx)
 {
@@ -120,8 +124,7 @@ static void end(void *ctx)
 
     while (!list_empty(&s->peers)) /* of transports that are not hosts */
         peer_close(CONTAINER_OF(s->peers.next, struct peer, in_server));
-    if (s->registry)
-        registry_free(TAKE(s->registry));
+    drop_provider(s);
     s->ended = true;
     if (!s->own_loop)
         loop_free_later(s->loop, s, free_rest);
@@ -182,7 +185,10 @@ struct pb_loop *pb_server_loop(struct pb_server *s) { return s->loop; }
 
 struct pb_loop *server_loop(const struct pb_server *s) { return s->loop; }
 
-struct registry *server_registry(const struct pb_server *s) { return s->registry; }
+void *server_provided_by(const struct pb_server *s, const struct provider *provider)
+{
+    return s->provider == provider ? s->provider_ctx : NULL;
+}
 
 const struct pb_server_options *server_options(const struct pb_server *s) { return &s->opts; }
 
@@ -208,10 +214,9 @@ int server_port(const struct pb_server *s) { return s->port; }
 
 void server_set_provider(struct pb_server *s, const struct provider *provider, void *ctx)
 {
+    drop_provider(s);
     s->provider = provider;
     s->provider_ctx = ctx;
-    if (s->registry)
-        registry_free(TAKE(s->registry));
 }
 
 struct span server_info(const struct pb_server *s, const struct revision *rev)

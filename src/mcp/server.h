@@ -1,18 +1,19 @@
 /* server.h - our MCP server: its peers, its provider, its listeners. pb_server_* of patchbay.h
- * are implemented by this noun and by the registry. */
+ * are implemented by this noun, by carriers and by the registry. */
 #pragma once
 #include "provider.h"
 
 struct pb_server;
 
-/* The registry of C functions that pb_server_new() made; NULL after server_set_provider(). */
-struct registry;
-struct registry *server_registry(const struct pb_server *s);
-/* As given to pb_server_new(), copied, with the defaults filled in. */
+/* One without a provider: server_set_provider() comes next. */
+struct pb_server *server_new(const struct pb_server_options *opts);
+/* As given to it, copied, with the defaults filled in. */
 const struct pb_server_options *server_options(const struct pb_server *s);
 
-/* Puts another provider in place of the registry. Before anything is served. */
+/* This one, instead of what there was. Before anything is served. */
 void server_set_provider(struct pb_server *s, const struct provider *provider, void *ctx);
+/* The ctx of this provider; NULL: it has another. */
+void *server_provided_by(const struct pb_server *s, const struct provider *provider);
 
 /* Another title in serverInfo, from the next answer on. NULL: none. */
 void server_set_title(struct pb_server *s, const char *title);

@@ -37,7 +37,6 @@ struct pb_server {
     struct arena strings;
     const struct provider *provider;
     void *provider_ctx;
-    struct registry *registry;
 
     struct sm state;
     struct buf info[INFO_COUNT]; /* serverInfo as JSON */

@@ -13,6 +13,8 @@
  *     rig_done(&rig); */
 #pragma once
 #include "../hub/fake_server.h"
+#include "face/caller.h"
+#include "face/control.h"
 #include "face/external.h"
 #include "face/host.h"
 
@@ -47,6 +49,7 @@ static inline void rig_init(struct hub_rig *rig, const struct host_options *opts
     rig->hub = hub_new(&o);
     h.hub = rig->hub;
     rig->hosts = hosts_new(rig->fakes.loop, &h);
+    control_start(rig->hosts);
 }
 
 /* A server that rig_start() connects. */

@@ -37,7 +37,7 @@ static inline void kit_relay(struct kit *k, struct request *r, const char *serve
     if (relay_resume(k->relays, r, &k->scope))
         return;
     json_quote(&quoted, subject);
-    host_params(&params, r->params, (struct own_param[]){ { key, buf_span(&quoted) }, { 0 } });
+    relay_params(&params, r->params, (struct own_param[]){ { key, buf_span(&quoted) }, { 0 } });
     relay_start(k->relays, r,
                 &(struct relay_order){ .scope = &k->scope,
                                        .server = server,

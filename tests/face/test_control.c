@@ -21,7 +21,7 @@ static void control_init(struct hub_rig *rig)
     f->connect_text = "it does not want to";
 }
 
-static void control_start(struct hub_rig *rig, struct face_client *c)
+static void control_rig_start(struct hub_rig *rig, struct face_client *c)
 {
     control_init(rig);
     rig_start(rig);
@@ -67,6 +67,7 @@ TEST(without_a_hub_they_say_so)
 
     fakes_init(&fakes);
     hosts = hosts_new(fakes.loop, &(struct host_options){ 0 });
+    control_start(hosts);
     CHECK_INT(hosts_get(hosts, &control, &host, &err), 0);
     face_connect(&fakes, &c, host, PB_ERA_LEGACY);
     for (const struct control_method *m = control_methods; m->name; m++)
@@ -102,7 +103,7 @@ TEST(wrong_parameters_are_refused_by_name)
     struct face_client c;
     struct hub_rig rig;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *error = face_refused(&c, cases[i].method, cases[i].params);
 
@@ -120,7 +121,7 @@ TEST(servers_are_told_with_their_state_and_what_to_do)
     struct hub_rig rig;
     const char *all;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     all = face_get(&c, "patchbay/servers", "{}");
     CHECK_STR(face_names(all, "servers", "name"), "alpha broken");
     CHECK_STR(face_names(all, "servers", "state"), "connected reconnecting");
@@ -161,7 +162,7 @@ TEST(lists_tell_which_servers_are_missing_and_why)
     struct face_client c;
     struct hub_rig rig;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
         const char *all = face_get(&c, methods[i], "{}");
 
@@ -189,7 +190,7 @@ TEST(one_that_was_switched_off_is_missed_only_when_it_is_asked_for)
     struct face_client c;
     struct hub_rig rig;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     CHECK_INT(hub_disconnect(rig.hub, "alpha", NULL), 0);
     fakes_settle(&rig.fakes);
     CHECK_STR(face_names(face_get(&c, "patchbay/tools", "{}"), "failed", "server"), "broken");
@@ -204,7 +205,7 @@ TEST(a_mode_chooses_among_the_tools)
     struct face_client c;
     struct hub_rig rig;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     rig_modes(&rig, "{\"quiet\":{\"filter\":{\"tools\":[\"echo\"]}}}");
     CHECK_STR(face_names(face_get(&c, "patchbay/tools", "{\"mode\":\"quiet\"}"), "tools", "name"),
               "alpha/echo");
@@ -309,7 +310,7 @@ TEST(find_tells_what_is_there_and_what_is_like_it)
     struct face_client c;
     struct hub_rig rig;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     for (size_t i = 0; i < ARRAY_LEN(found); i++)
         CHECK_HAS(face_get(&c, "patchbay/find", found[i].params), found[i].has);
     for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
@@ -381,7 +382,7 @@ TEST(servers_are_connected_and_stopped)
     struct hub_rig rig;
     const char *text;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     CHECK_HAS(face_get(&c, "patchbay/disconnect", "{\"server\":\"alpha\"}"),
               "\"state\":\"disconnected\"");
     CHECK_HAS(face_get(&c, "patchbay/connect", "{\"server\":\"alpha\"}"),
@@ -424,7 +425,7 @@ TEST(calls_are_shown_and_cancelled)
     struct fake_reply *call;
     const char *id;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     CHECK_STR(face_get(&c, "patchbay/calls", "{}"), "{\"calls\":[]}");
     call = face_send(&c, "tools/call", "{\"name\":\"alpha__hang\",\"arguments\":{}}");
     fakes_settle(&rig.fakes);
@@ -445,7 +446,7 @@ TEST(logs_are_told_and_followed)
     struct hub_rig rig;
     struct fake_reply *follow;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     CHECK_HAS(face_get(&c, "patchbay/logs", "{\"server\":\"alpha\"}"),
               "\"message\":\"State: connecting → connected\"");
     CHECK(!strstr(face_get(&c, "patchbay/logs", "{\"server\":\"alpha\"}"), "broken"));
@@ -489,14 +490,15 @@ TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
     struct hub_rig rig;
     const char *text;
 
-    control_start(&rig, &c);
+    control_rig_start(&rig, &c);
     CHECK_HAS(face_refused(&c, "patchbay/reload", "{}"), "nothing was read from a file here");
     CHECK_STR(face_get(&c, "patchbay/stop", "{}"), "{\"stopping\":true}");
     control_set_facts(rig.hosts, &facts);
     text = face_get(&c, "patchbay/status", "{}");
-    CHECK_HAS(text, "\"url\":\"http://127.0.0.1:1\",\"socket\":\"/run/s\",\"home\":\"/home\","
-                    "\"files\":[\"/etc/a.json\",\"/etc/b.json\"],\"restart_for\":[],\"started_at\":1.5,"
-                    "\"servers\":{\"total\":2,\"connected\":1,\"reconnecting\":1},\"tools\":2,");
+    CHECK_HAS(text,
+              "\"url\":\"http://127.0.0.1:1\",\"socket\":\"/run/s\",\"home\":\"/home\","
+              "\"files\":[\"/etc/a.json\",\"/etc/b.json\"],\"restart_for\":[],\"started_at\":1.5,"
+              "\"servers\":{\"total\":2,\"connected\":1,\"reconnecting\":1},\"tools\":2,");
     CHECK_STR(face_get(&c, "patchbay/reload", "{}"), "{\"reloading\":true}");
     CHECK_INT(d.reloads, 1);
     CHECK_STR(face_get(&c, "patchbay/stop", "{}"), "{\"stopping\":true}");

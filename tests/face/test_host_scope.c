@@ -301,12 +301,12 @@ TEST(callers_without_a_connection_are_told_apart_by_who_they_say_they_are)
 
         peer_set_principal(all, cases[i].principal);
         key.n = 0;
-        host_caller(&r, &key);
+        caller_key(&r, &key);
         CHECK_STR(buf_cstr(&key), cases[i].want);
     }
     key.n = 0;
-    host_caller(&(struct request){ .peer = one }, &key);
-    host_caller(&(struct request){ .peer = two }, &other);
+    caller_key(&(struct request){ .peer = one }, &key);
+    caller_key(&(struct request){ .peer = two }, &other);
     CHECK(strcmp(buf_cstr(&key), buf_cstr(&other)) != 0);
     peer_close(all);
     peer_close(one);

@@ -1,6 +1,6 @@
-/* host_params.c - a client's params for the server that is to answer: its own names, and nothing
+/* relay_params.c - a client's params for the server that is to answer: its own names, and nothing
  * of what belongs to the hop between the client and us. */
-#include "host_impl.h"
+#include "relay.h"
 
 /* Keys of _meta that speak about this hop; the client of the other one writes its own. */
 static bool is_protocol_meta(struct json member)
@@ -64,7 +64,7 @@ static const struct own_param *own_of(const struct own_param *own, struct json m
     return NULL;
 }
 
-bool host_params(struct buf *out, struct json params, const struct own_param *own)
+bool relay_params(struct buf *out, struct json params, const struct own_param *own)
 {
     bool filled = false, meta;
 
