@@ -6,6 +6,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "error.h"
+#include "file.h"
 #include "hash.h"
 #include "id.h"
 #include "limits.h"

@@ -88,45 +88,6 @@ static int read_token(const char *path, struct buf *out, struct pb_error *err)
     return rc;
 }
 
-static int make_directories(const char *dir, struct pb_error *err)
-{
-    AUTO_FREE char *path = mem_dup(dir);
-
-    for (char *p = path + 1;; p++) {
-        char was = *p;
-
-        if (was && was != '/')
-            continue;
-        *p = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return fail_sys(err, errno, "make the directory '%s'", path);
-        *p = was;
-        if (!was)
-            return 0;
-    }
-}
-
-/* Put in place as a whole, so that nobody reads half of it, and whatever was there is not written
- * through, be it a link. */
-static int write_file(const char *path, struct span token, struct pb_error *err)
-{
-    AUTO_BUF struct buf temp = { 0 };
-    AUTO_CLOSE int fd = -1;
-    int rc = 0;
-
-    buf_printf(&temp, "%s.XXXXXX", path);
-    buf_cstr(&temp);
-    fd = mkostemp(temp.p, O_CLOEXEC); /* makes it 0600 */
-    if (fd < 0)
-        return fail_sys(err, errno, "make a file beside '%s'", path);
-    if (write(fd, token.p, token.n) != (ssize_t)token.n || fsync(fd) < 0 ||
-        rename(temp.p, path) < 0) {
-        rc = fail_sys(err, errno, "write '%s'", path);
-        unlink(temp.p);
-    }
-    return rc;
-}
-
 /* ---- where it comes from --------------------------------------------------------------------- */
 
 int token_find(const struct cli *cli, struct buf *out, struct buf *from, struct pb_error *err)
@@ -154,8 +115,10 @@ int token_find(const struct cli *cli, struct buf *out, struct buf *from, struct 
         return rc;
     id_new(fresh);
     buf_str(out, fresh);
-    rc = make_directories(home, err);
-    return rc < 0 ? rc : write_file(buf_cstr(from), buf_span(out), err);
+    rc = file_make_directories(home, err);
+    return rc < 0 ? rc
+                  : file_replace(buf_cstr(from), buf_span(out),
+                                 (struct file_how){ .durable = true }, err);
 }
 
 int token_of(const char *from, struct buf *out, struct pb_error *err)
@@ -195,7 +158,7 @@ int token_list_change(const char *path, token_change_fn *fn, void *ctx, struct p
     AUTO_BUF struct buf text = { 0 };
     AUTO_FREE char *dir = mem_dupn(path, (size_t)(strrchr(path, '/') - path));
     AUTO_CLOSE int lock = -1;
-    int rc = make_directories(dir, err);
+    int rc = file_make_directories(dir, err);
 
     if (rc < 0)
         return rc;
@@ -216,7 +179,7 @@ int token_list_change(const char *path, token_change_fn *fn, void *ctx, struct p
     if (rc < 0)
         return rc;
     tokens_write(&text, t);
-    return write_file(path, buf_span(&text), err);
+    return file_replace(path, buf_span(&text), (struct file_how){ .durable = true }, err);
 }
 
 void token_link(struct buf *out, const char *url, const char *token)

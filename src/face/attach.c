@@ -251,22 +251,13 @@ static int make_directory(const char *path, struct pb_error *err)
 {
     AUTO_FREE char *dir = mem_dup(path);
     char *slash = strrchr(dir, '/');
+    int rc;
 
     if (!slash || slash == dir)
         return 0;
     *slash = '\0';
-    for (char *p = dir + 1;; p++) {
-        if (*p && *p != '/')
-            continue;
-        char was = *p;
-
-        *p = '\0';
-        if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-            return fail_sys(err, errno, "make the directory '%s'", dir);
-        *p = was;
-        if (!was)
-            return check_directory(dir, err);
-    }
+    rc = file_make_directories(dir, err);
+    return rc < 0 ? rc : check_directory(dir, err);
 }
 
 static int fail_busy(const char *path, struct pb_error *err)

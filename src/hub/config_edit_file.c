@@ -63,24 +63,6 @@ static int follow_links(const char *path, char **out, struct pb_error *err)
     return fail_sys(err, ELOOP, "open '%s'", path);
 }
 
-int edit_make_directories(const char *dir, struct pb_error *err)
-{
-    AUTO_FREE char *at = mem_dup(dir);
-
-    for (char *p = at + 1;; p++) {
-        char was = *p;
-
-        if (was && was != '/')
-            continue;
-        *p = '\0';
-        if (mkdir(at, 0700) < 0 && errno != EEXIST)
-            return fail_sys(err, errno, "make the directory '%s'", at);
-        if (!was)
-            return 0;
-        *p = was;
-    }
-}
-
 static int take_lock(struct edit_file *f, const char *dir, struct pb_error *err)
 {
     f->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -154,7 +136,7 @@ int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf 
     if (rc < 0)
         return rc;
     dir = directory_of(f->path);
-    if (make && (rc = edit_make_directories(dir, err)) < 0)
+    if (make && (rc = file_make_directories(dir, err)) < 0)
         return rc;
     if (!make && access(dir, F_OK) < 0)
         return 0;
@@ -162,50 +144,12 @@ int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf 
     return rc < 0 ? rc : read_existing(f, text, err);
 }
 
-static int write_all(int fd, struct span text, const char *path, struct pb_error *err)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_sys(err, errno, "write '%s'", path);
-        text = span_from(text, (size_t)n);
-    }
-    if (fsync(fd) < 0)
-        return fail_sys(err, errno, "write '%s'", path);
-    return 0;
-}
-
-static int fill(const struct edit_file *f, int fd, struct span text, struct pb_error *err)
-{
-    if (f->existed && (f->uid != geteuid() || f->gid != getegid()) &&
-        fchown(fd, f->uid, f->gid) < 0 && errno != EPERM)
-        return fail_sys(err, errno, "keep the owner of '%s'", f->path);
-    if (fchmod(fd, f->existed ? f->mode : 0600) < 0)
-        return fail_sys(err, errno, "set the mode of '%s'", f->path);
-    return write_all(fd, text, f->path, err);
-}
-
 int edit_file_replace(struct edit_file *f, struct span text, struct pb_error *err)
 {
-    AUTO_FREE char *name = NULL;
-    AUTO_CLOSE int fd = -1;
-    struct buf temp = { 0 };
-    int rc;
+    struct file_how how = { true, f->existed, f->mode, f->uid, f->gid };
+    int rc = file_replace(f->path, text, how, err);
 
-    buf_printf(&temp, "%s.XXXXXX", f->path);
-    name = buf_take(&temp);
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd < 0)
-        return fail_sys(err, errno, "make a new file beside '%s'", f->path);
-    rc = fill(f, fd, text, err);
-    if (rc == 0 && rename(name, f->path) < 0)
-        rc = fail_sys(err, errno, "replace '%s'", f->path);
-    if (rc < 0)
-        unlink(name);
-    else
+    if (rc == 0)
         fsync(f->lock); /* the new name itself; not every file system can, and the file is there */
     return rc;
 }

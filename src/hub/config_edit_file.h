@@ -25,8 +25,5 @@ MUST_CHECK int edit_file_open(struct edit_file *f, const char *path, bool make, 
 /* 0600 for a new file; an existing one keeps its mode. */
 MUST_CHECK int edit_file_replace(struct edit_file *f, struct span text, struct pb_error *err);
 
-/* Those that are missing, 0700. */
-MUST_CHECK int edit_make_directories(const char *dir, struct pb_error *err);
-
 /* Only reads. -PB_E_NOT_FOUND: there is no such file. */
 MUST_CHECK int edit_file_read(const char *path, struct buf *text, struct pb_error *err);

@@ -222,53 +222,6 @@ static void write_text(struct buf *out, const struct member *m)
     json_end(&o);
 }
 
-static int make_dirs(char *path, struct pb_error *err)
-{
-    for (char *p = path + 1;; p++) {
-        if (*p == '/' || *p == '\0') {
-            char kept = *p;
-
-            *p = '\0';
-            if (mkdir(path, 0700) < 0 && errno != EEXIST)
-                return fail_sys(err, errno, "make the directory '%s'", path);
-            *p = kept;
-            if (!kept)
-                return 0;
-        }
-    }
-}
-
-static int write_all(int fd, struct span text)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-
-        if (n < 0 && errno != EINTR)
-            return -1;
-        text = span_from(text, n > 0 ? (size_t)n : 0);
-    }
-    return 0;
-}
-
-static int replace_file(const char *path, struct span text, struct pb_error *err)
-{
-    AUTO_BUF struct buf fresh = { 0 };
-    AUTO_CLOSE int fd = -1;
-
-    buf_printf(&fresh, "%s.XXXXXX", path);
-    buf_cstr(&fresh);
-    fd = mkostemp(fresh.p, O_CLOEXEC); /* makes it 0600 */
-    if (fd < 0)
-        return fail_sys(err, errno, "make '%s'", fresh.p);
-    if (write_all(fd, text) < 0 || rename(fresh.p, path) < 0) {
-        int sys = errno;
-
-        unlink(fresh.p);
-        return fail_sys(err, sys, "write '%s'", path);
-    }
-    return 0;
-}
-
 /* On a worker. */
 static void save_work(void *ctx)
 {
@@ -276,10 +229,10 @@ static void save_work(void *ctx)
     char *slash = strrchr(j->path, '/');
 
     *slash = '\0';
-    j->rc = make_dirs(j->path, &j->err);
+    j->rc = file_make_directories(j->path, &j->err);
     *slash = '/';
     if (j->rc == 0)
-        j->rc = replace_file(j->path, buf_span(&j->text), &j->err);
+        j->rc = file_replace(j->path, buf_span(&j->text), (struct file_how){ 0 }, &j->err);
 }
 
 static void save_done(void *ctx)

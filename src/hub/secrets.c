@@ -1,5 +1,4 @@
 #include "secrets.h"
-#include "config_edit_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +128,7 @@ int secrets_store(const char *dir, const char *uuid, const char *name, struct sp
         return rc;
     if (!key.n || key.n > SECRET_BYTES_MAX)
         return fail(err, PB_E_LIMIT, "a key has 1 to %d bytes", SECRET_BYTES_MAX);
-    rc = edit_make_directories(dir, err);
+    rc = file_make_directories(dir, err);
     if (rc == 0)
         rc = open_dir(dir, &at, err);
     if (rc == 0)
