@@ -10,3 +10,5 @@ void external_define(struct catalog *c, unsigned group);
  * either. hub NULL: {"error":"no_client_manager"}. */
 bool external_call(struct hub *hub, const struct scope *scope, struct request *r, struct span name,
                    struct json arguments);
+/* {content,mime_type} of a result of resources/read: S4-42. False: there is nothing in it. */
+bool external_write_resource(struct json_out *o, struct json result, bool *is_error);

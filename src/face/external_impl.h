@@ -28,5 +28,3 @@ void external_list_prompts(struct external *x);
 void external_call_tool(struct external *x);
 void external_read_resource(struct external *x);
 void external_get_prompt(struct external *x);
-/* {content,mime_type} of a result of resources/read: S4-42. False: there is nothing in it. */
-bool external_write_resource(struct json_out *o, struct json result, bool *is_error);

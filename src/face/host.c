@@ -105,6 +105,23 @@ struct hub *hosts_hub(const struct hosts *s) { return s->hub; }
 
 struct pb_loop *hosts_loop(const struct hosts *s) { return s->loop; }
 
+static void count_client(void *ctx, struct peer *p)
+{
+    size_t *n = ctx;
+
+    /* One for all who keep no session: they are not counted. */
+    *n += peer_kind(p) != PEER_STATELESS;
+}
+
+size_t hosts_clients(const struct hosts *s)
+{
+    size_t n = 0;
+
+    for (const struct list *pos = s->hosts.next; pos != &s->hosts; pos = pos->next)
+        server_each_peer(CONTAINER_OF(pos, struct host, in_set)->server, count_client, &n);
+    return n;
+}
+
 void hosts_set_control(struct hosts *s, control_fn *fn) { s->control = fn; }
 
 void hosts_keep(struct hosts *s, void *take_p, void (*free_fn)(void *p))

@@ -47,6 +47,8 @@ MUST_CHECK int hosts_get(struct hosts *s, const struct host_scope *scope, struct
 struct pb_server *host_server(struct host *h);
 struct hub *hosts_hub(const struct hosts *s);
 struct pb_loop *hosts_loop(const struct hosts *s);
+/* That are there now, of all hosts. One that keeps no session is not counted. */
+size_t hosts_clients(const struct hosts *s);
 /* What answers first on hosts whose scope has `control`. True: it has. */
 typedef bool control_fn(struct hosts *s, struct request *r);
 void hosts_set_control(struct hosts *s, control_fn *fn);

@@ -1,5 +1,5 @@
 /* rest_ask.c - requests that a server answers: S4-39, S4-40, S4-42, S4-43, and prompts (C63). */
-#include "external_impl.h"
+#include "external.h"
 #include "rest_impl.h"
 #include <ctype.h>
 

@@ -1,6 +1,6 @@
 /* rest_metrics.c - GET /metrics: numbers for Prometheus, in its text format 0.0.4. Counters are of
  * this run of the program; those of a server begin anew when it is removed. */
-#include "host_impl.h"
+#include "host.h"
 #include "rest_impl.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -268,23 +268,6 @@ static void put_hub(struct page *p)
 
 /* ---- who is there ---- */
 
-static void count_client(void *ctx, struct peer *p)
-{
-    size_t *n = ctx;
-
-    /* One for all who keep no session: they are not counted. */
-    *n += peer_kind(p) != PEER_STATELESS;
-}
-
-static size_t count_clients(const struct hosts *s)
-{
-    size_t n = 0;
-
-    for (const struct list *pos = s->hosts.next; pos != &s->hosts; pos = pos->next)
-        server_each_peer(CONTAINER_OF(pos, struct host, in_set)->server, count_client, &n);
-    return n;
-}
-
 /* One thread does everything: what holds it up is felt by all. */
 static void put_loop(struct page *p)
 {
@@ -308,7 +291,7 @@ static void put_process(struct page *p)
     head(p, "patchbay_build_info", "gauge", "Which program this is.");
     buf_printf(p->out, "patchbay_build_info{version=\"%s\"} 1\n", pb_version());
     head(p, "patchbay_mcp_clients", "gauge", "MCP clients with a session or a connection.");
-    value(p, (double)count_clients(p->rest->hosts));
+    value(p, (double)hosts_clients(p->rest->hosts));
     head(p, "patchbay_event_streams", "gauge", "Clients that listen at /api/events.");
     value(p, (double)rest_events_streams(p->rest->events));
     if (p->rest->http) {
