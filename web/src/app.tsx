@@ -1,25 +1,25 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { keepToken, link, openAgain, tokenIn } from "./api";
+import { keepToken, link, openAgain, tokenIn } from "./hub/api";
+import { active, alerts, connected, loaded, servers } from "./hub/store";
 import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
-import { ActiveCalls } from "./pages/active";
-import { AddPage } from "./pages/add";
-import { AlertsPage, ServerIssue } from "./pages/alerts";
-import { CallsPage } from "./pages/calls";
-import { ConfigurePage } from "./pages/configure";
-import { ModesPage } from "./pages/modes";
-import { PromptsPage } from "./pages/prompts";
-import { ResourcesPage } from "./pages/resources";
-import { ServersPage } from "./pages/servers";
-import { SettingsPage } from "./pages/settings";
-import { ToolsPage } from "./pages/tools";
-import { href, route } from "./router";
-import { active, alerts, connected, loaded, servers } from "./store";
-import { dismiss, toast, toasts } from "./toasts";
-import { Button, Dialog, Dot, Spinner } from "./ui/parts";
-import { oneLine } from "./ui/text";
-import { setTheme, theme } from "./theme";
+import { ActiveCalls } from "./pages/active/active";
+import { AddPage } from "./pages/add/add";
+import { AlertsPage, ServerIssue } from "./pages/alerts/alerts";
+import { CallsPage } from "./pages/calls/calls";
+import { ConfigurePage } from "./pages/configure/configure";
+import { ModesPage } from "./pages/modes/modes";
+import { PromptsPage } from "./pages/prompts/prompts";
+import { ResourcesPage } from "./pages/resources/resources";
+import { ServersPage } from "./pages/servers/servers";
+import { SettingsPage } from "./pages/settings/settings";
+import { ToolsPage } from "./pages/tools/tools";
+import { href, route } from "./shared/router";
+import { setTheme, theme } from "./shared/theme";
+import { dismiss, toast, toasts } from "./shared/toasts";
+import { Button, Dialog, Dot, Spinner } from "./shared/ui/parts";
+import { oneLine } from "./shared/ui/text";
 
 const pages: Record<string, { title: string; show: () => preact.JSX.Element; hidden?: boolean }> = {
   servers: { title: "Servers", show: () => <ServersPage /> },

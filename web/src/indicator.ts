@@ -1,5 +1,5 @@
 // The dot with "3/5" at the top of every page.
-import type { DotColor } from "./types";
+import type { DotColor } from "./hub/types";
 
 /** S0-134 */
 export function indicator(c: number, total: number): { text: string; title: string; color: DotColor } {

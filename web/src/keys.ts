@@ -1,6 +1,6 @@
 // The keyboard: one table, which the help is made of.
 import { signal } from "@preact/signals";
-import { go } from "./router";
+import { go } from "./shared/router";
 
 export const helpShown = signal(false);
 

@@ -1,11 +1,11 @@
 import { render } from "preact";
-import { openAgain, takeToken } from "./api";
 import { App } from "./app";
+import { openAgain, takeToken } from "./hub/api";
+import { startStore } from "./hub/store";
 import { startKeys } from "./keys";
-import { moved } from "./router";
-import { startStore } from "./store";
+import { moved } from "./shared/router";
 import "./style.css";
-import { startTheme } from "./theme";
+import { startTheme } from "./shared/theme";
 
 takeToken();
 moved();

@@ -1,0 +1,230 @@
+// What the page knows: filled by REST, kept true by events. Pages read signals and change nothing.
+import { batch, computed, signal } from "@preact/signals";
+import { toast } from "../shared/toasts";
+import { follow, get } from "./api";
+import { keepSame } from "./same";
+import { samples } from "./samples";
+import type { Alert, Call, EndedCall, HubEvent, LogEntry, Mode, Server, Status } from "./types";
+
+const SERVERS_MS = 250; // between two looks at the servers, however much happens
+const POLL_MS = 5000; // what no event tells: latency, memory
+const ENDED_MAX = 1000;
+
+export const servers = signal<Server[]>([]);
+export const loaded = signal(false); // servers have been read once
+export const status = signal<Status | null>(null);
+export const alerts = signal<Alert[]>([]);
+export const modes = signal<Mode[]>([]);
+export const active = signal<ReadonlyMap<string, Call>>(new Map());
+export const ended = signal<readonly EndedCall[]>([]); // newest first
+/** Counts up when the tools, resources or prompts of some server have changed. */
+export const catalogVersion = signal(0);
+
+export const connected = computed(() => servers.value.filter((s) => s.state === "connected").length);
+export const failed = computed(() => servers.value.filter((s) => s.state === "error" || s.state === "failed"));
+export const byName = (name: string) => servers.value.find((s) => s.name === name);
+
+// ---- reading ----
+
+/** Runs fn at most once in `ms`, and once more at the end when it was asked for meanwhile. */
+export function atMostEvery(ms: number, fn: () => Promise<void>): () => void {
+  let busy = false;
+  let wanted = false;
+  return function run() {
+    if (busy) {
+      wanted = true;
+      return;
+    }
+    busy = true;
+    wanted = false;
+    void fn()
+      .catch(() => {}) // told by the state of the link
+      .finally(() =>
+        setTimeout(() => {
+          busy = false;
+          if (wanted) run();
+        }, ms),
+      );
+  };
+}
+
+export const refreshServers = atMostEvery(SERVERS_MS, async () => {
+  const read = await get<{ servers: Server[] }>("/api/servers");
+  batch(() => {
+    servers.value = keepSame(servers.peek(), read.servers, (s) => s.name);
+    loaded.value = true;
+  });
+});
+
+const refreshAlerts = atMostEvery(SERVERS_MS, async () => {
+  const read = await get<{ alerts: Alert[] }>("/api/alerts");
+  alerts.value = keepSame(alerts.peek(), read.alerts, (a) => a.id);
+});
+
+export const refreshModes = atMostEvery(SERVERS_MS, async () => {
+  modes.value = (await get<{ modes: Mode[] }>("/api/modes")).modes;
+});
+
+const refreshStatus = atMostEvery(SERVERS_MS, async () => {
+  status.value = await get<Status>("/api/status");
+});
+
+/** What happens to calls while they are being read: it comes after what is read, which is older. */
+let held: HubEvent[] | null = null;
+/** Calls that were over when they were read: their events may still be on the way. */
+let over: ReadonlySet<string> = new Set();
+
+const refreshCalls = atMostEvery(SERVERS_MS, async () => {
+  held = [];
+  try {
+    const read = await get<{ calls: Call[]; recent: EndedCall[] }>("/api/calls");
+    over = new Set(read.recent.map((c) => c.id));
+    batch(() => {
+      active.value = new Map(read.calls.map((c) => [c.id, c]));
+      ended.value = read.recent;
+      samples.seed(read.recent);
+    });
+  } finally {
+    queue.unshift(...held);
+    held = null;
+    drain();
+  }
+});
+
+// ---- events ----
+
+type Listener = (e: LogEntry) => void;
+const logListeners = new Set<Listener>();
+/** Log lines as they come; the function returned ends it. */
+export function onLog(fn: Listener): () => void {
+  logListeners.add(fn);
+  return () => void logListeners.delete(fn);
+}
+
+function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCancelled" }>): void {
+  const call: EndedCall = {
+    id: e.requestId,
+    server: e.server,
+    method: e.method,
+    subject: e.tool,
+    client: e.client,
+    started_at: e.at - e.duration,
+    duration: e.duration,
+    outcome: e.type === "toolCallCancelled" ? "cancelled" : e.success ? "ok" : "error",
+    reason: e.type === "toolCallCancelled" ? e.reason : undefined,
+  };
+  ownActive().delete(e.requestId);
+  if (over.has(call.id)) return;
+  samples.add(call);
+  changes.ended.push(call);
+}
+
+/** What one turn of events adds up to: the page is drawn once for all of them. */
+const changes = { active: null as Map<string, Call> | null, ended: [] as EndedCall[], catalog: false };
+
+/** The running calls, to be changed: a turn without calls draws nothing that shows them. */
+function ownActive(): Map<string, Call> {
+  return (changes.active ??= new Map(active.peek()));
+}
+
+function apply(e: HubEvent): void {
+  switch (e.type) {
+    case "serverAdded":
+    case "serverRemoved":
+    case "serverStateChanged":
+      refreshServers();
+      break;
+    case "catalogChanged":
+      changes.catalog = true;
+      refreshServers();
+      break;
+    case "serverLog": {
+      const { id, at, level, source, message } = e.entry;
+      const entry: LogEntry = { id, server: e.server, timestamp: at, level: plainLevel(level), source, message };
+      for (const fn of logListeners) fn(entry);
+      break;
+    }
+    case "toolCallStarted":
+      if (over.has(e.requestId)) break;
+      ownActive().set(e.requestId, {
+        id: e.requestId,
+        server: e.server,
+        method: e.method,
+        subject: e.tool,
+        client: e.client,
+        started_at: e.at,
+      });
+      break;
+    case "toolCallProgress": {
+      const call = ownActive().get(e.requestId);
+      if (call)
+        ownActive().set(e.requestId, { ...call, progress: e.progress, total: e.total, message: e.message });
+      break;
+    }
+    case "toolCallCompleted":
+    case "toolCallCancelled":
+      endCall(e);
+      break;
+    case "toast":
+      toast({ text: e.text, level: e.level, spinner: e.spinner, stays: !e.dismisses, about: e.server });
+      break;
+    case "alertsChanged":
+      refreshAlerts();
+      break;
+    case "modesChanged":
+      refreshModes();
+      break;
+  }
+}
+
+/** MCP has eight levels, the page four. */
+function plainLevel(level: string): LogEntry["level"] {
+  if (level === "debug") return "debug";
+  if (level === "info" || level === "notice") return "info";
+  return level === "warning" ? "warning" : "error";
+}
+
+let queue: HubEvent[] = [];
+
+function drain(): void {
+  const events = queue;
+  queue = [];
+  batch(() => {
+    changes.active = null;
+    changes.ended = [];
+    changes.catalog = false;
+    for (const e of events) {
+      if (held && e.type.startsWith("toolCall")) held.push(e);
+      else apply(e);
+    }
+    if (changes.active) active.value = changes.active;
+    if (changes.ended.length) ended.value = [...changes.ended.reverse(), ...ended.peek()].slice(0, ENDED_MAX);
+    if (changes.catalog) catalogVersion.value++;
+  });
+}
+
+function readAll(): void {
+  refreshServers();
+  refreshAlerts();
+  refreshModes();
+  refreshStatus();
+  refreshCalls();
+  catalogVersion.value++;
+}
+
+export function startStore(): void {
+  follow({
+    opened(fresh) {
+      if (fresh) readAll();
+    },
+    event(e) {
+      // Not by requestAnimationFrame: a hidden page has none, and still must not pile them up.
+      if (queue.push(e) === 1) setTimeout(drain, 16);
+    },
+  });
+  setInterval(() => {
+    if (document.hidden) return;
+    refreshStatus();
+    refreshServers();
+  }, POLL_MS);
+}

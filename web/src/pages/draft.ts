@@ -1,5 +1,0 @@
-// The server that the add screen hands to the configure screen.
-import { signal } from "@preact/signals";
-import type { Candidate } from "../types";
-
-export const draft = signal<Candidate | null>(null);
