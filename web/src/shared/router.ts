@@ -8,9 +8,9 @@ export interface Route {
 }
 
 export function parseRoute(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [path = "", ...query] = hash.replace(/^#\/?/, "").split("?");
   const [page, ...parts] = path.split("/").map(decode);
-  return { page: page || "servers", parts: parts.filter((p) => p !== ""), query: new URLSearchParams(query) };
+  return { page: page || "servers", parts: parts.filter((p) => p !== ""), query: new URLSearchParams(query.join("?")) };
 }
 
 function decode(part: string): string {
@@ -52,6 +52,10 @@ export function leave(to: string): void {
   held = null;
   location.hash = to;
 }
+
+/** The page of that name; what every object has is no page. */
+export const pick = <T>(pages: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(pages, name) ? pages[name] : undefined;
 
 export const route = computed(() => parseRoute(hash.value));
 
