@@ -48,6 +48,10 @@ export async function pass(ms: number): Promise<void> {
   now = end;
 }
 
+/** Until the clock stands at a multiple of `ms`. */
+export const passTo = (ms: number) => pass(ms - (now % ms));
+
+/** How many timers there are. */
 export const waiting = () => timers.size;
 
 // ---- the address ----
