@@ -103,15 +103,24 @@ static void put_facts(struct json_out *o, const struct link_facts *f)
         json_put_uint(o, "instances", f->instances);
 }
 
+void control_put_said(struct json_out *o, const char *key, enum json_type type, struct span said)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (said.n && json_parse(&doc, said, &shallow, NULL) == 0 && json_is(json_root(&doc), type))
+        json_put_raw(o, key, said);
+}
+
 static void put_spec(struct json_out *o, const struct spec *spec, const struct link_facts *f)
 {
     AUTO_BUF struct buf text = { 0 };
 
     spec_write_masked(&text, spec);
     json_put_raw(o, "spec", buf_span(&text));
-    json_put_raw(o, "server_info", f->server_info);
-    json_put_raw(o, "capabilities", f->capabilities);
-    json_put_raw(o, "instructions", f->instructions);
+    control_put_said(o, "server_info", JSON_OBJECT, f->server_info);
+    control_put_said(o, "capabilities", JSON_OBJECT, f->capabilities);
+    control_put_said(o, "instructions", JSON_STRING, f->instructions);
 }
 
 void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
@@ -286,7 +295,7 @@ static void write_call(void *ctx, const struct call_view *c)
     json_put_span(w->o, "subject", c->subject);
     if (*c->client)
         json_put_str(w->o, "client", c->client);
-    put_seconds(w->o, "started_at", c->started_at);
+    json_put_seconds(w->o, "started_at", c->started_at);
     if (c->progressed)
         json_put_double(w->o, "progress", c->progress);
     if (c->total > 0)
@@ -328,7 +337,7 @@ void control_write_log(struct json_out *o, const char *key, const char *server,
     json_begin_object(o, key);
     json_put_str(o, "id", e->id);
     json_put_str(o, "server", server);
-    put_seconds(o, "timestamp", e->at);
+    json_put_seconds(o, "timestamp", e->at);
     json_put_str(o, "level", level_name(e->level));
     json_put_str(o, "source", sources[e->source]);
     json_put_str(o, "message", e->text);

@@ -245,13 +245,13 @@ bool external_write_resource(struct json_out *o, struct json result, bool *is_er
     struct json contents = json_get(result, "contents"), first = json_item(contents, 0);
     struct json text = json_get(first, "text"), blob = json_get(first, "blob");
     struct json mime = json_get(first, "mimeType");
-    bool binary = !json_is(text, JSON_STRING) && json_is(blob, JSON_STRING);
+    bool binary = !json_is(text, JSON_STRING);
 
     (void)is_error;
-    if (!json_is(first, JSON_OBJECT))
+    if (binary && !json_is(blob, JSON_STRING))
         return false;
     json_begin_object(o, NULL);
-    json_put_raw(o, "content", binary ? json_text(blob) : json_text(text));
+    json_put_raw(o, "content", json_text(binary ? blob : text));
     json_put_raw(o, "mime_type", json_is(mime, JSON_STRING) ? json_text(mime) : SPAN("null"));
     if (binary)
         json_put_str(o, "encoding", "base64");

@@ -39,7 +39,16 @@ void rest_free(struct rest *s);
 /* ---- the table ---- */
 
 enum rest_place { REST_PATH, REST_QUERY, REST_BODY };
-enum rest_type { REST_STRING, REST_COUNT, REST_NUMBER, REST_BOOL, REST_OBJECT, REST_ANY };
+enum rest_type {
+    REST_STRING,
+    REST_COUNT,
+    REST_NUMBER,
+    REST_BOOL,
+    REST_OBJECT, /* with whatever members */
+    REST_ANY,
+    REST_SCALAR, /* a string, number, boolean or null */
+    REST_SHAPE,  /* an object that is described */
+};
 
 struct rest_param {
     const char *name;
@@ -48,6 +57,37 @@ struct rest_param {
     bool required;
     const char *help;
 };
+
+/* ---- what they answer: rest_shapes.c ---- */
+
+enum rest_how {
+    REST_OPTIONAL = 1, /* may be left out */
+    REST_NULLABLE = 2,
+    REST_LIST = 4, /* an array of them */
+    REST_MAP =
+        8, /* an object with one for each of its keys, which are the words if there are any */
+};
+
+struct rest_field {
+    const char *name;
+    enum rest_type type;
+    unsigned how;
+    const struct rest_shape *shape;  /* REST_SHAPE */
+    const char *(*word)(unsigned i); /* what a string may be, by number, then NULL */
+    const char *help;                /* may be NULL */
+};
+
+struct rest_shape {
+    const char *name;
+    const struct rest_shape *base;          /* whose fields it has, too; or NULL */
+    const char *tag;                        /* what the member "type" says; NULL: there is none */
+    const struct rest_field *fields;        /* ended by name NULL; NULL: none */
+    const struct rest_shape *const *one_of; /* instead of all that: one of these, then NULL */
+    bool foreign;                           /* made by others: it may have any members */
+    const char *help;
+};
+/* Those that are not found from a route: of failures, and of the data of an event. */
+extern const struct rest_shape rest_failure_shape, rest_event_shape;
 
 enum rest_flags {
     REST_NEEDS_HUB = 1,
@@ -64,6 +104,7 @@ enum rest_errors {
     REST_502 = 4,
     REST_503 = 8,
     REST_504 = 16,
+    REST_500 = 32, /* config.json could not be written */
 };
 
 struct rest_call;
@@ -73,9 +114,11 @@ struct rest_route {
     void (*run)(struct rest_call *c);
     const struct rest_param *params; /* ended by name NULL; NULL: none */
     unsigned flags, errors;
-    int status;          /* when all is well */
-    const char *example; /* of that answer, JSON; or NULL and ... */
-    const char *type;    /* ... its media type */
+    int status; /* when all is well; 0: 200 */
+    const struct rest_shape *answer;
+    const struct rest_shape *plan; /* what a dry run answers, with 200; NULL: there is none */
+    const char *example;           /* of the answer, JSON */
+    const char *type;              /* its media type, when it has no shape */
     const char *help;
 };
 /* Sorted by path, then method; ended by method NULL. */

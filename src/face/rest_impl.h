@@ -44,7 +44,7 @@ struct rest_call {
     struct rest_value values[REST_PARAMS_MAX];
 };
 
-/* rest_routes.c. NULL: there is none; *allow (empty before) names the methods that the path has. */
+/* rest_find.c. NULL: there is none; *allow (empty before) names the methods that the path has. */
 const struct rest_route *rest_find(struct span method, struct span path, struct buf *allow);
 
 /* rest_params.c. False: refused and answered. */
@@ -196,6 +196,23 @@ rest_run_fn rest_settings, rest_settings_change;
 rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
 rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;
 rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
+
+/* ---- the shapes of answers: rest_shapes.c, rest_shapes_lists.c, rest_shapes_events.c ---- */
+
+extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candidates_shape,
+    rest_client_connected_shape, rest_client_prompts_shape, rest_client_resources_shape,
+    rest_client_tools_shape, rest_clients_shape, rest_document_shape, rest_done_mode_shape,
+    rest_done_server_shape, rest_done_shape, rest_logs_shape, rest_mode_match_shape,
+    rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_prompt_page_shape,
+    rest_prompt_result_shape, rest_resource_page_shape, rest_resource_read_shape,
+    rest_server_detail_shape, rest_servers_shape, rest_settings_shape, rest_status_shape,
+    rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
+
+/* rest_schema.c: the keywords of a type in the open object. */
+void rest_put_type(struct json_out *o, enum rest_type type, bool nullable);
+void rest_put_ref(struct json_out *o, const struct rest_shape *shape);
+/* Those of all routes, of failures and of events: {"Server":{…},…}. */
+void rest_put_schemas(struct json_out *o, const char *key);
 
 /* rest_openapi.c, for documents. */
 void rest_write_openapi(struct buf *out);

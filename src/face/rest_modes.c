@@ -63,7 +63,7 @@ static int save_mode(struct rest_job *j, struct pb_error *err)
     return config_save_mode(j->path, j->name, buf_span(&j->text), err);
 }
 
-static void reply_mode(struct rest_job *j)
+static void reply_saved(struct rest_job *j)
 {
     const struct mode *mode = mode_find(hub_modes(j->rest->hub), span_of(j->name));
     AUTO_BUF struct buf body = { 0 };
@@ -71,16 +71,26 @@ static void reply_mode(struct rest_job *j)
 
     if (mode) {
         mode_write(&o, NULL, mode);
+        rest_reply(j->r, 200, &body);
     } else {
-        json_begin_object(&o, NULL);
-        json_put_str(&o, "status", "ok");
-        json_put_str(&o, "id", j->name);
-        json_end(&o);
+        rest_fail(j->r, &(struct rest_failure){ 409, "config_not_taken", "id", span_of(j->name),
+                                                .message = "It was saved, but is not in effect" });
     }
+}
+
+static void reply_removed(struct rest_job *j)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "status", "ok");
+    json_put_str(&o, "id", j->name);
+    json_end(&o);
     rest_reply(j->r, 200, &body);
 }
 
-static void save(struct rest_call *c, struct span mode)
+static void save(struct rest_call *c, struct span mode, void (*then)(struct rest_job *j))
 {
     struct rest_job *j = rest_job_new(c, rest_text(c, "id"));
 
@@ -88,7 +98,7 @@ static void save(struct rest_call *c, struct span mode)
         return;
     buf_add_span(&j->text, mode);
     j->work = save_mode;
-    j->then = reply_mode;
+    j->then = then;
     rest_job_start(j);
 }
 
@@ -106,7 +116,7 @@ void rest_mode_save(struct rest_call *c)
     if (rc < 0)
         rest_fail_hub(c->r, &err, "id", rest_text(c, "id"));
     else
-        save(c, text);
+        save(c, text, reply_saved);
 }
 
 void rest_mode_remove(struct rest_call *c)
@@ -120,5 +130,5 @@ void rest_mode_remove(struct rest_call *c)
         rest_fail(c->r, &(struct rest_failure){ 409, "mode_predefined", "id", span_of(id),
                                                 .message = "This mode is always there" });
     else
-        save(c, (struct span){ 0 });
+        save(c, (struct span){ 0 }, reply_removed);
 }

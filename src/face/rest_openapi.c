@@ -3,29 +3,21 @@
 #include <ctype.h>
 
 static const struct {
-    const char *json; /* the type's name; NULL: any */
-} types[] = {
-    [REST_STRING] = { "string" }, [REST_COUNT] = { "integer" }, [REST_NUMBER] = { "number" },
-    [REST_BOOL] = { "boolean" },  [REST_OBJECT] = { "object" }, [REST_ANY] = { NULL },
-};
-
-static const struct {
     unsigned bit;
     const char *status, *help;
 } failures[] = {
     { REST_404, "404", "There is no such thing" },
     { REST_409, "409", "It cannot be done as things are" },
+    { REST_500, "500", "The config could not be written" },
     { REST_502, "502", "The server failed" },
-    { REST_503, "503", "The server is not connected, or there is no hub" },
+    { REST_503, "503", "There is no hub, the server is not connected, or too much is under way" },
     { REST_504, "504", "The server did not answer in time" },
 };
 
 static void put_schema(struct json_out *o, const struct rest_param *p)
 {
     json_begin_object(o, "schema");
-    json_put_str_opt(o, "type", types[p->type].json);
-    if (p->type == REST_COUNT)
-        json_put_uint(o, "minimum", 0);
+    rest_put_type(o, p->type, false);
     json_end(o);
 }
 
@@ -61,7 +53,7 @@ static void put_properties(struct json_out *o, const struct rest_param *params)
         if (p->in != REST_BODY)
             continue;
         json_begin_object(o, p->name);
-        json_put_str_opt(o, "type", types[p->type].json);
+        rest_put_type(o, p->type, false);
         json_put_str(o, "description", p->help);
         json_end(o);
     }
@@ -89,34 +81,63 @@ static void put_body(struct json_out *o, const struct rest_route *t)
     json_end(o);
 }
 
-static void put_failure(struct json_out *o, const char *status, const char *help)
+static void begin_content(struct json_out *o, const char *status, const char *help,
+                          const char *type)
 {
     json_begin_object(o, status);
     json_put_str(o, "description", help);
-    json_put_raw(o, "content",
-                 SPAN("{\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/"
-                      "Error\"}}}"));
+    json_begin_object(o, "content");
+    json_begin_object(o, type);
+    json_begin_object(o, "schema");
+}
+
+static void end_content(struct json_out *o)
+{
+    json_end(o);
+    json_end(o);
+    json_end(o);
+}
+
+static void put_failure(struct json_out *o, const char *status, const char *help)
+{
+    begin_content(o, status, help, "application/json");
+    rest_put_ref(o, &rest_failure_shape);
+    json_end(o);
+    end_content(o);
+}
+
+static void put_stream(struct json_out *o)
+{
+    json_put_str(o, "contentMediaType", "text/event-stream");
+    json_begin_object(o, "contentSchema");
+    rest_put_ref(o, &rest_event_shape);
     json_end(o);
 }
 
 static void put_success(struct json_out *o, const struct rest_route *t)
 {
-    json_begin_object(o, t->status == 201 ? "201" : "200");
-    json_put_str(o, "description", "All is well");
-    json_begin_object(o, "content");
-    json_begin_object(o, t->type ? t->type : "application/json");
-    json_begin_object(o, "schema");
-    json_put_str(o, "type", t->example ? "object" : "string");
+    if (t->plan) {
+        begin_content(o, "200", "What would be done", "application/json");
+        rest_put_ref(o, t->plan);
+        json_end(o);
+        end_content(o);
+    }
+    begin_content(o, t->status == 201 ? "201" : "200", "All is well",
+                  t->type ? t->type : "application/json");
+    if (t->answer)
+        rest_put_ref(o, t->answer);
+    else
+        json_put_str(o, "type", "string");
+    if (t->flags & REST_STREAM)
+        put_stream(o);
     json_end(o);
     json_put_raw(o, "example", span_of(t->example));
-    json_end(o);
-    json_end(o);
-    json_end(o);
+    end_content(o);
 }
 
 static void put_responses(struct json_out *o, const struct rest_route *t)
 {
-    unsigned errors = t->errors | (t->flags & REST_NEEDS_HUB ? REST_503 : 0U);
+    unsigned errors = t->errors | REST_503;
 
     json_begin_object(o, "responses");
     put_success(o, t);
@@ -129,8 +150,10 @@ static void put_responses(struct json_out *o, const struct rest_route *t)
     for (size_t i = 0; i < ARRAY_LEN(failures); i++)
         if (errors & failures[i].bit)
             put_failure(o, failures[i].status, failures[i].help);
-    if (has_body(t))
+    if (has_body(t)) {
+        put_failure(o, "413", "The body is too large");
         put_failure(o, "415", "The body does not say that it is JSON");
+    }
     json_end(o);
 }
 
@@ -202,12 +225,11 @@ void rest_write_openapi(struct buf *out)
     json_end(&o);
     json_put_raw(&o, "security", SPAN("[{\"bearer\":[]}]"));
     put_paths(&o);
-    json_put_raw(
-        &o, "components",
-        SPAN("{\"securitySchemes\":{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
-             "\"schemas\":{\"Error\":{\"type\":\"object\",\"required\":[\"error\"],"
-             "\"properties\":{\"error\":{\"type\":\"string\"},\"code\":{\"type\":\"string\"},"
-             "\"message\":{\"type\":\"string\"},\"next\":{\"type\":\"string\"}}}}}"));
+    json_begin_object(&o, "components");
+    json_put_raw(&o, "securitySchemes",
+                 SPAN("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+    rest_put_schemas(&o, "schemas");
+    json_end(&o);
     json_end(&o);
 }
 

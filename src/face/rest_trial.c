@@ -66,7 +66,7 @@ static void put_success(struct json_out *o, const struct trial *t)
 
     link_facts(t->link, &facts);
     json_put_str_opt(o, "protocol", facts.protocol);
-    json_put_raw(o, "server_info", facts.server_info);
+    control_put_said(o, "server_info", JSON_OBJECT, facts.server_info);
     put_tools(o, buf_span(&t->tools));
 }
 

@@ -3,6 +3,7 @@
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "cli_rig.h"
+#include "shape_kit.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -29,7 +30,7 @@ static int dial(void)
 }
 
 /* The status; `out` gets the body. $BUILD is filled in. */
-static int http(const char *method, const char *path, const char *body)
+static int http_plain(const char *method, const char *path, const char *body)
 {
     AUTO_BUF struct buf request = { 0 }, answer = { 0 }, filled = { 0 };
     AUTO_CLOSE int fd = dial();
@@ -57,6 +58,25 @@ static int http(const char *method, const char *path, const char *body)
     CHECK(end != NULL);
     snprintf(out, sizeof out, "%s", end + 4);
     return (int)strtol(answer.p + 9, NULL, 10);
+}
+
+/* The same; the answer is held against what the program itself says about it in /openapi.json. */
+static int http(const char *method, const char *path, const char *body)
+{
+    static char *openapi;
+    char request[512];
+    int status;
+
+    if (!openapi) {
+        CHECK_INT(http_plain("GET", "/openapi.json", ""), 200);
+        openapi = mem_dup(out);
+        shape_read(span_of(openapi));
+    }
+    snprintf(request, sizeof request, "%s %s", method, path);
+    status = http_plain(method, path, body);
+    if (out[0] == '{')
+        shape_check(request, status, span_of(out));
+    return status;
 }
 
 /* What a server's state is, as REST tells it. */

@@ -13,7 +13,9 @@
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "face/face.h"
+#include "face/rest_impl.h"
 #include "hub_rig.h"
+#include "shape_kit.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +85,8 @@ static void allow_files(rlim_t n)
 struct line {
     struct rest_rig *rig;
     int fd;
-    struct buf in; /* all that came and was not looked at */
+    struct buf in;     /* all that came and was not looked at */
+    char request[256]; /* the last one */
     bool over;
 };
 
@@ -99,8 +102,22 @@ static void line_open(struct rest_rig *w, struct line *s)
     CHECK_INT(fcntl(s->fd, F_SETFL, O_NONBLOCK), 0);
 }
 
+static void read_shapes(void)
+{
+    static struct buf openapi;
+
+    if (openapi.n)
+        return;
+    rest_write_openapi(&openapi);
+    shape_read(buf_span(&openapi));
+}
+
 static void line_close(struct line *s)
 {
+    if (strncmp(s->request, "GET /api/events", 15) == 0 && s->in.n) {
+        read_shapes();
+        shape_check_events(buf_cstr(&s->in));
+    }
     close(s->fd);
     buf_done(&s->in);
     fakes_settle(&s->rig->hub.fakes);
@@ -149,6 +166,7 @@ static void line_ask(struct line *s, const char *request, const char *host, cons
 {
     AUTO_BUF struct buf b = { 0 };
 
+    snprintf(s->request, sizeof s->request, "%s", request);
     buf_printf(&b, "%s HTTP/1.1\r\nHost: ", request);
     if (host)
         buf_str(&b, host);
@@ -159,11 +177,12 @@ static void line_ask(struct line *s, const char *request, const char *host, cons
     line_send(s, buf_span(&b));
 }
 
-/* Fills rest_head and rest_body; the status. */
+/* Fills rest_head and rest_body, which must be as /openapi.json says; the status. */
 static int line_answer(struct line *s)
 {
     const char *end, *length;
     size_t head, n;
+    int status;
 
     line_until(s, "\r\n\r\n");
     end = strstr(buf_cstr(&s->in), "\r\n\r\n");
@@ -174,7 +193,12 @@ static int line_answer(struct line *s)
     while (s->in.n < head + n && !s->over)
         line_turn(s);
     snprintf(rest_body, sizeof rest_body, "%.*s", (int)(s->in.n - head), s->in.p + head);
-    return (int)strtol(rest_head + 9, NULL, 10);
+    status = (int)strtol(rest_head + 9, NULL, 10);
+    if (*rest_body && strstr(rest_head, "Content-Type: application/json\r\n")) {
+        read_shapes();
+        shape_check(s->request, status, span_of(rest_body));
+    }
+    return status;
 }
 
 static int rest_ask(struct rest_rig *w, const char *request, const char *host, const char *headers,

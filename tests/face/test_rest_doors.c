@@ -411,25 +411,69 @@ TEST(openapi_tells_all_that_is_in_the_table_and_nothing_else)
     rest_done(&rig);
 }
 
-/* Every "$ref" leads somewhere, every answer's code is one of HTTP. */
 TEST(openapi_refers_to_what_it_has)
 {
-    static const char ref[] = "\"$ref\":\"#/components/schemas/Error\"";
+    static const char mark[] = "\"$ref\":\"#/components/schemas/";
     AUTO_JSON struct json_doc doc = { 0 };
     struct rest_rig rig;
+    size_t n = 0;
 
     rest_init(&rig, NULL);
     CHECK_INT(GET(&rig, "/openapi.json"), 200);
     CHECK_INT(json_parse(&doc, span_of(rest_body), NULL, NULL), 0);
-    for (const char *at = rest_body; (at = strstr(at, "\"$ref\":\"")); at++)
-        CHECK(strncmp(at, ref, strlen(ref)) == 0);
-    CHECK(json_is(
-        walk(json_root(&doc), (const char *const[]){ "components", "schemas", "Error", NULL }),
-        JSON_OBJECT));
+    for (const char *at = rest_body; (at = strstr(at, "\"$ref\":\"")); at++, n++) {
+        char name[64];
+
+        CHECK(strncmp(at, mark, strlen(mark)) == 0);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + strlen(mark), "\""),
+                 at + strlen(mark));
+        CHECK(json_is(
+            walk(json_root(&doc), (const char *const[]){ "components", "schemas", name, NULL }),
+            JSON_OBJECT));
+    }
+    CHECK(n > 100);
     CHECK(json_is(walk(json_root(&doc),
                        (const char *const[]){ "components", "securitySchemes", "bearer", NULL }),
                   JSON_OBJECT));
     rest_done(&rig);
+}
+
+/* What is shown to people is true, too. */
+TEST(every_answer_has_a_shape_and_an_example_that_fits_it)
+{
+    AUTO_BUF struct buf openapi = { 0 };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    CHECK_INT(GET(&rig, "/openapi.json"), 200);
+    rest_write_openapi(&openapi);
+    buf_byte(&openapi, '\n');
+    CHECK_STR(rest_body, buf_cstr(&openapi)); /* which all other answers are held against */
+    for (const struct rest_route *t = rest_routes; t->method; t++) {
+        char request[256];
+
+        CHECK(!t->answer == !t->example && !t->answer != !t->type);
+        if (!t->answer)
+            continue;
+        snprintf(request, sizeof request, "%s %s", t->method, t->path);
+        shape_check(request, t->status ? t->status : 200, span_of(t->example));
+    }
+    rest_done(&rig);
+}
+
+/* No object of ours may have a member that is not named; what comes from others may. */
+TEST(only_what_others_make_may_have_members_without_a_name)
+{
+    read_shapes();
+    JSON_FOREACH(shape, SHAPE_AT("components", "schemas")) {
+        AUTO_ARENA struct arena a = { 0 };
+        struct span name = json_key_str(shape, &a);
+        bool foreign = span_starts(name, "Mcp") || span_is(name, "OpenApi");
+
+        if (json_is(json_get(shape, "oneOf"), JSON_ARRAY))
+            continue;
+        CHECK(json_is(json_get(shape, "additionalProperties"), foreign ? JSON_TRUE : JSON_FALSE));
+    }
 }
 
 TEST(the_page_for_people_lets_nothing_else_in)

@@ -387,3 +387,63 @@ TEST(what_changes_beside_the_hub_is_told_too)
     line_close(&s);
     rest_done(&rig);
 }
+
+/* How many of the shapes of events are of this type. */
+static size_t shapes_of(const char *type)
+{
+    size_t n = 0;
+
+    JSON_FOREACH(shape, SHAPE_AT("components", "schemas"))
+        n += json_str_is(
+            shape_at(shape, (const char *const[]){ "properties", "type", "const", NULL }), type);
+    return n;
+}
+
+/* With all that it can say: what was told is held against the document when the line is closed. */
+TEST(every_kind_of_event_is_told_as_it_is_described)
+{
+    static const char *const own[] = { "toast", "alertsChanged", "reset" };
+    struct rest_rig rig;
+    struct fake_server *f, *bad;
+    struct line s, call;
+
+    rest_init(&rig, NULL);
+    fake_tool(f = rig_server(&rig.hub, "alpha"), "hang", FAKE_HANG);
+    fake_tool(f, "echo", FAKE_ECHO);
+    bad = rig_server(&rig.hub, "bad");
+    bad->connect = FAKE_CONNECT_FAIL;
+    bad->connect_text = "no";
+    line_open(&rig, &s);
+    line_ask(&s, "GET /api/events", NULL, REST_TOKEN "Last-Event-ID: of-another-run\r\n", "");
+    line_until(&s, "event: reset");
+    rest_start(&rig);
+    fakes_add(&rig.hub.fakes, "late");
+    CHECK_INT(POST(&rig, "/api/mcp-clients/connect", EX("late")), 200);
+    CHECK_INT(rest_send(&rig, "DELETE /api/servers/late", ""), 200);
+    line_until(&s, "serverRemoved");
+    CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/echo\"}"), 200);
+    line_until(&s, "toolCallCompleted");
+    line_open(&rig, &call);
+    line_ask(&call, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
+             "{\"tool\":\"alpha/hang\",\"id\":\"0c9f1a2e-0000-4000-8000-000000000001\"}");
+    while (!f->n_held)
+        line_turn(&call);
+    request_progress(fake_held(f, 0), 1, 2, "half of it");
+    line_until(&s, "half of it");
+    loop_advance(rig.hub.fakes.loop, 30001);
+    CHECK_INT(line_answer(&call), 504);
+    line_close(&call);
+    line_until(&s, "toolCallCancelled");
+    CHECK_INT(rest_send(&rig, "DELETE /api/alerts", ""), 200);
+    line_until(&s, "alertsChanged");
+    for (int kind = 0; kind < EVENT_KINDS; kind++) {
+        CHECK_INT(shapes_of(hub_event_name((enum hub_event_kind)kind)), 1);
+        CHECK_HAS(buf_cstr(&s.in), hub_event_name((enum hub_event_kind)kind));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        CHECK_INT(shapes_of(own[i]), 1);
+        CHECK_HAS(buf_cstr(&s.in), own[i]);
+    }
+    line_close(&s);
+    rest_done(&rig);
+}

@@ -1,0 +1,86 @@
+/* rest_shapes_events.c - the data of each event of GET /api/events. */
+#include "rest_shapes.h"
+
+/* clang-format off */
+static REST_WORDS(mcp_levels, "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+static REST_WORDS(toast_levels, "success", "warning", "error")
+
+static const struct rest_shape event = { "SomeEvent", .fields = FIELDS(
+    { "at", NUM, .help = SECONDS }) };
+
+static const struct rest_shape of_server = { "EventOfServer", &event, .fields = FIELDS(
+    { "server", TEXT }) };
+
+static const struct rest_shape state = { "EventState", .fields = FIELDS(
+    { "state",       TEXT, .word = rest_states },
+    { "progress",    TEXT, OPT, .help = "of a login" },
+    { "url",         TEXT, OPT, .help = "where a person logs in" },
+    { "message",     TEXT, OPT },
+    { "retries",     COUNT, OPT },
+    { "attempt",     COUNT, OPT },
+    { "maxAttempts", COUNT, OPT },
+    { "nextRetryAt", NUM, OPT, .help = SECONDS },
+    { "tools",       COUNT, OPT }) };
+
+static const struct rest_shape entry_shape = { "EventLogEntry", .fields = FIELDS(
+    { "id",      TEXT },
+    { "seq",     COUNT },
+    { "at",      NUM, .help = SECONDS },
+    { "level",   TEXT, .word = mcp_levels },
+    { "source",  TEXT, .word = rest_log_sources },
+    { "message", TEXT }) };
+
+static const struct rest_shape of_call = { "EventOfCall", &of_server, .fields = FIELDS(
+    { "requestId", TEXT },
+    { "tool",      TEXT, .help = "or the prompt or resource" },
+    { "method",    TEXT }) };
+
+static const struct rest_shape of_client = { "EventOfClient", &of_call, .fields = FIELDS(
+    { "client", TEXT, OPT, .help = "who asked" }) };
+
+static const struct rest_shape added = { "ServerAddedEvent", &of_server, .tag = "serverAdded" };
+static const struct rest_shape removed = { "ServerRemovedEvent", &of_server, .tag = "serverRemoved" };
+static const struct rest_shape catalog = { "CatalogChangedEvent", &of_server, .tag = "catalogChanged" };
+
+static const struct rest_shape changed = { "ServerStateEvent", &of_server, "serverStateChanged", FIELDS(
+    { "from", REST_SHAPE, .shape = &state },
+    { "to",   REST_SHAPE, .shape = &state }) };
+
+static const struct rest_shape logged = { "ServerLogEvent", &of_server, "serverLog", FIELDS(
+    { "entry", REST_SHAPE, .shape = &entry_shape }) };
+
+static const struct rest_shape started = { "CallStartedEvent", &of_client, .tag = "toolCallStarted" };
+
+static const struct rest_shape progressed = { "CallProgressEvent", &of_call, "toolCallProgress", FIELDS(
+    { "progress", NUM },
+    { "total",    NUM, OPT },
+    { "message",  TEXT, OPT }) };
+
+static const struct rest_shape completed = { "CallCompletedEvent", &of_client, "toolCallCompleted", FIELDS(
+    { "duration", NUM, .help = "seconds" },
+    { "success",  BOOL }) };
+
+static const struct rest_shape cancelled = { "CallCancelledEvent", &of_client, "toolCallCancelled", FIELDS(
+    { "duration", NUM, .help = "seconds" },
+    { "reason",   TEXT, .word = rest_reasons },
+    { "timeout",  NUM, OPT, .help = "seconds" }) };
+
+static const struct rest_shape toast = { "ToastEvent", &of_server, "toast", FIELDS(
+    { "text",      TEXT },
+    { "level",     TEXT, .word = toast_levels },
+    { "spinner",   BOOL },
+    { "dismisses", BOOL, .help = "goes by itself" }) };
+
+static const struct rest_shape alerts = { "AlertsChangedEvent", &event, .tag = "alertsChanged" };
+static const struct rest_shape modes = { "ModesChangedEvent", &event, .tag = "modesChanged" };
+static const struct rest_shape reset = { "ResetEvent", .tag = "reset",
+    .help = "Something was missed for good: all is to be read anew" };
+/* clang-format on */
+
+const struct rest_shape rest_event_shape = {
+    "HubEvent",
+    .one_of = (const struct rest_shape *const[]){ &added, &removed, &changed, &logged, &catalog,
+                                                  &started, &progressed, &completed, &cancelled,
+                                                  &toast, &alerts, &modes, &reset, NULL },
+    .help = "The data of one event of the stream",
+};
