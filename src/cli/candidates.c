@@ -1,4 +1,9 @@
 #include "candidates.h"
+#include "face/caller/caller.h"
+#include "face/control/control.h"
+#include "hub/config/config.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "token.h"
 #include <fcntl.h>
 #include <sys/stat.h>

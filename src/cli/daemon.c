@@ -1,4 +1,13 @@
 #include "daemon.h"
+#include "face/caller/caller.h"
+#include "face/control/control.h"
+#include "face/host/host.h"
+#include "face/listen/listen.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
+#include "hub/warden/warden.h"
+#include "mcp/serve/serve.h"
 #include "token.h"
 #include <signal.h>
 

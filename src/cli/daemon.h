@@ -1,5 +1,7 @@
 /* daemon.h - the hub as a running program: config, servers, listeners, until it is told to stop. */
 #pragma once
+#include "face/host/host.h"
+#include "face/listen/listen.h"
 #include "hub_flags.h"
 
 struct daemon_options {

@@ -2,6 +2,7 @@
  * cause them, and nobody may read them: they are bounded, and what cannot be written at once is
  * left out rather than waited for. */
 #include "daemon.h"
+#include "mcp/rpc/rpc.h"
 #include <poll.h>
 
 static struct {

@@ -1,4 +1,6 @@
 #include "home.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 #include "show.h"
 #include "token.h"
 

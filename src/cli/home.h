@@ -2,7 +2,8 @@
  * .mcp.json of this project. */
 #pragma once
 #include "cli.h"
-#include "hub/hub.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 /* clang-format off */
 #define CLI_SCOPE_OPTION { 's', "scope", "SCOPE", "project: .mcp.json here; user, local: config.json (the default)" }

@@ -1,4 +1,8 @@
 #include "hub_flags.h"
+#include "face/control/control.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
 #include "token.h"
 
 struct config_request cli_config_request(const struct cli *cli)

@@ -1,7 +1,9 @@
 /* hub_flags.h - the options of every verb that works on the configured servers. */
 #pragma once
 #include "cli.h"
-#include "face/face.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
 
 #define CLI_CONFIG_OPTIONS                                                                      \
     { 'c', "config", "FILE", "read servers from FILE instead of config.json", true },           \

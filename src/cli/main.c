@@ -1,5 +1,5 @@
 #include "cli.h"
-#include "face/face.h"
+#include "face/caller/caller.h"
 #include "token.h"
 #include <stdarg.h>
 #include <string.h>

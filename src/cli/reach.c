@@ -1,4 +1,12 @@
 #include "reach.h"
+#include "face/control/control.h"
+#include "face/host/host.h"
+#include "face/listen/listen.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
+#include "hub/warden/warden.h"
+#include "mcp/rpc/rpc.h"
 #include "question.h"
 #include "show.h"
 

@@ -1,4 +1,6 @@
 #include "token.h"
+#include "face/caller/caller.h"
+#include "hub/config/config.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* token.h - what HTTP clients of the daemon must send: where it comes from, and who must not see
  * it. */
 #pragma once
+#include "face/caller/caller.h"
 #include "hub_flags.h"
 
 /* First of all: takes PATCHBAY_TOKEN out of the environment, so that neither a server nor anybody

@@ -1,4 +1,7 @@
 #include "home.h"
+#include "hub/add/add.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 static bool ends_options(const struct cli *cli, char *const *rest)
 {

@@ -1,5 +1,9 @@
 /* verb_doctor.c - looks at each server step by step, and says what to do about the first step that
  * fails. Nothing of a running daemon is touched: every server is started anew and stopped again. */
+#include "hub/config/config.h"
+#include "hub/secrets/secrets.h"
+#include "hub/spec/spec.h"
+#include "hub/warden/warden.h"
 #include "hub_flags.h"
 #include "show.h"
 #include <stdarg.h>

@@ -1,4 +1,6 @@
 #include "home.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 #include "show.h"
 
 /* The names under which a file may list them; the first is what we write. */

@@ -1,4 +1,6 @@
 #include "home.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 /* A project's file is as trustworthy as the project. */
 static void print_word(const char *before, const char *text)

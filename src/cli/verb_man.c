@@ -1,5 +1,5 @@
 #include "cli.h"
-#include "hub/hub.h"
+#include "hub/spec/spec.h"
 
 /* troff takes a leading dot or quote as a command and a backslash as an escape. Lines that begin
  * with a space stand for themselves; what follows them begins a line, too. */

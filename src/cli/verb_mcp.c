@@ -1,4 +1,6 @@
 #include "daemon.h"
+#include "face/host/host.h"
+#include "face/listen/listen.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,3 +1,5 @@
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 #include "reach.h"
 #include "show.h"
 #include <errno.h>

@@ -1,3 +1,4 @@
+#include "mcp/rpc/rpc.h"
 #include "reach.h"
 #include "request.h"
 #include "show.h"

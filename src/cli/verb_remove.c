@@ -1,4 +1,7 @@
 #include "home.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "show.h"
 
 /* Only a person at a terminal is asked; a script has made up its mind. */

@@ -1,4 +1,5 @@
 #include "daemon.h"
+#include "face/host/host.h"
 #include "token.h"
 
 enum { PORT = 7282 };

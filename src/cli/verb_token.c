@@ -1,3 +1,4 @@
+#include "face/caller/caller.h"
 #include "show.h"
 #include "token.h"
 #include <time.h>

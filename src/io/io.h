@@ -3,12 +3,8 @@
 #pragma once
 #include "base/base.h"
 #include "child.h"
-#include "http_client.h"
-#include "http_server.h"
 #include "lines.h"
 #include "listener.h"
 #include "loop.h"
 #include "readable.h"
-#include "sse.h"
-#include "sse_reader.h"
 #include "stream.h"

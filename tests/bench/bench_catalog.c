@@ -1,6 +1,8 @@
 /* bench_catalog - what a catalog of 10,000 tools costs: taking lists in, rendering, finding,
  * missing; and the memory of 100 servers with 50 tools each. One JSON line per case. */
-#include "hub/catalog.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include <malloc.h>
 #include <stdio.h>
 #include <time.h>

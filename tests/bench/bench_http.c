@@ -6,6 +6,7 @@
  *                                   then do nothing, until stdin ends
  *
  * tests/bench/http.sh drives both with wrk. */
+#include "io/http/http.h"
 #include "io/io.h"
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* The real program and those who mean it ill: other programs, web pages, servers, other users. */
 #include "cli_rig.h"
+#include "mcp/registry/registry.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

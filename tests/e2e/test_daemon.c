@@ -1,5 +1,6 @@
 /* The daemon: how it starts, what it serves, how it changes and how it ends. */
 #include "cli_rig.h"
+#include "face/rest/rest.h"
 
 static const char *url(void)
 {

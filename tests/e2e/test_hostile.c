@@ -1,6 +1,8 @@
 /* What a peer can do to the real program over its pipes, and the exact answer to each: a line of
  * 100 MB, a reader that stalls, a peer that dies, a stdout that is closed, bad UTF-8, a batch, a
  * duplicate key, an answer to nothing, a second answer. Memory stays bounded throughout. */
+#include "face/rest/rest.h"
+#include "mcp/carrier/carrier.h"
 #include "patchbay.h"
 #include "tap.h"
 #include <errno.h>

@@ -1,8 +1,16 @@
 /* test_kills.c - servers that are killed at random while they are asked: every call is answered
  * once, with a result of the right server or with an error, and nobody waits for ever. The number
  * of kills is KILLS in the environment, 1000 otherwise. */
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/warden/warden.h"
+#include "io/io.h"
+#include "mcp/client/client.h"
+#include "patchbay.h"
 #include "program.h"
+#include "json/json.h"
 
 enum { SERVERS = 16, IN_FLIGHT = 8, KILLS_DEFAULT = 1000, STALL_MS = 20000 };
 

@@ -1,6 +1,9 @@
 /* ask_kit.h - legacy clients that can be asked for their roots and to open a URL. */
 #pragma once
+#include "face/host/host.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
 
 struct asked_client {
     struct face_client c; /* first: it is what the events of a face_client get */

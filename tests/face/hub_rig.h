@@ -13,10 +13,15 @@
  *     rig_done(&rig); */
 #pragma once
 #include "../hub/fake_server.h"
-#include "face/caller.h"
-#include "face/control.h"
-#include "face/external.h"
-#include "face/host.h"
+#include "face/caller/caller.h"
+#include "face/control/control.h"
+#include "face/external/external.h"
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/client/client.h"
 
 /* Once for each. */
 static const enum pb_era rig_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };

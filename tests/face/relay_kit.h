@@ -2,7 +2,14 @@
  * that write their messages by hand: what they are sent is kept word for word. */
 #pragma once
 #include "../hub/fake_server.h"
-#include "face/host_impl.h"
+#include "face/host/host_impl.h"
+#include "face/relay/relay.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 enum { KIT_SENT_MAX = 4096 };
 

@@ -12,10 +12,15 @@
 #pragma once
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "face/face.h"
-#include "face/rest_impl.h"
+#include "base/base.h"
+#include "face/host/host.h"
+#include "face/listen/listen.h"
+#include "face/rest/rest_impl.h"
 #include "hub_rig.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "shape_kit.h"
+#include "json/json.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 /* The daemon's socket: who gets in, and what the first line may be. */
-#include "face/attach.h"
+#include "face/host/host.h"
+#include "face/listen/attach.h"
+#include "face/listen/listen.h"
+#include "face/rest/rest.h"
 #include "hub_rig.h"
 #include "temp_dir.h"
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* The page: what a browser gets, how, and what it is allowed to do. */
-#include "face/console_files.h"
+#include "face/listen/console_files.h"
+#include "face/listen/listen.h"
 #include "rest_kit.h"
 
 static const char policy[] =

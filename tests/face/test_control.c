@@ -1,5 +1,9 @@
 /* The methods by which a command line rules a hub. */
-#include "face/control.h"
+#include "face/control/control.h"
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
 
 static const struct host_scope control = { .control = true };

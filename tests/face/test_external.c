@@ -1,4 +1,8 @@
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "hub_rig.h"
+#include "mcp/serve/serve.h"
 
 static void init(struct hub_rig *rig)
 {

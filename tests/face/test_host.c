@@ -1,5 +1,9 @@
-#include "face/host_impl.h"
+#include "face/host/host.h"
+#include "face/host/host_impl.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "hub_rig.h"
+#include "mcp/serve/serve.h"
 
 TEST(lists_are_whole_sorted_and_the_same_in_both_eras)
 {

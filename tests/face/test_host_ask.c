@@ -1,5 +1,9 @@
 /* What servers ask when nobody calls: the roots of the one client that has some. */
 #include "ask_kit.h"
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
+#include "mcp/client/client.h"
 
 #define NO_ROOTS   "{\"roots\":[]}"
 #define ROOTS(uri) "{\"roots\":[{\"uri\":\"file:///" uri "\",\"x\":1.0}]}"

@@ -1,6 +1,10 @@
 /* Servers that would like to be others, and clients that would like to see what is hidden. */
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
 #include "hub_rig.h"
-#include "mcp/server_impl.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/server_impl.h"
 
 /* "open" is shown in the mode, "closed" is not; both have one of everything. */
 static void two_servers(struct hub_rig *rig)

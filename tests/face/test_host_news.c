@@ -1,4 +1,10 @@
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
 
 TEST(a_change_of_a_list_is_told_to_the_clients_that_see_it)
 {

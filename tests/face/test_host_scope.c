@@ -1,5 +1,11 @@
+#include "face/caller/caller.h"
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
-#include "mcp/server_impl.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
+#include "mcp/serve/server_impl.h"
 
 TEST(expose_names_groups_and_says_which_there_are)
 {

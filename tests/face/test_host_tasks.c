@@ -1,7 +1,13 @@
 /* Tasks of modern servers, through a host: under ids of ours, for the client that started them. */
-#include "hub/link_impl.h"
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/link/link_impl.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
-#include "mcp/peer_impl.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/peer_impl.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 #define TASKS     "\"extensions\":{\"" EXT_TASKS "\":{}}"

@@ -1,4 +1,7 @@
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
 
 TEST(a_list_waits_for_servers_that_are_about_to_be_there_but_not_for_ever)
 {

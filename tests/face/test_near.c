@@ -1,4 +1,5 @@
-#include "face/near.h"
+#include "face/caller/caller.h"
+#include "face/caller/near.h"
 #include "tap.h"
 
 TEST(names_that_are_like_a_word_are_offered_nearest_first)

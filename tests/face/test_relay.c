@@ -1,3 +1,5 @@
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };

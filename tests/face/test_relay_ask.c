@@ -1,3 +1,7 @@
+#include "face/relay/relay.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };

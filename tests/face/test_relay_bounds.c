@@ -1,5 +1,8 @@
 /* How much is kept for clients that have to come back with answers. */
-#include "face/relay_impl.h"
+#include "face/relay/relay.h"
+#include "face/relay/relay_impl.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 static void nobody_told(struct request *r, void *ctx, struct span result,

@@ -1,3 +1,10 @@
+#include "face/relay/relay.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };

@@ -1,6 +1,9 @@
 /* How often the bytes of an answer are read on its way from a server to a client. Every parse of
  * the program passes by here, but for those of the test itself. */
-#include "mcp/client_impl.h"
+#include "mcp/client/client.h"
+#include "mcp/client/client_impl.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "json/json.h"
 
 int __real_json_parse(struct json_doc *doc, struct span text, const struct json_opts *opts,

@@ -1,5 +1,8 @@
 /* "Done" after a URL was opened: it reaches the client that was asked to open it. */
 #include "ask_kit.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 #define URL(id) \
     "{\"mode\":\"url\",\"elicitationId\":\"" id "\",\"url\":\"https://a.test/\",\"message\":\"m\"}"

@@ -1,4 +1,12 @@
 /* Servers that answer what they may not, and clients that come back where they may not. */
+#include "face/host/host.h"
+#include "face/relay/relay.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 #define QUESTION \

@@ -1,4 +1,9 @@
-#include "mcp/peer_impl.h"
+#include "face/relay/relay.h"
+#include "hub/hub/hub.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/peer_impl.h"
+#include "mcp/serve/serve.h"
 #include "relay_kit.h"
 
 #define ACCEPT "{\"action\":\"accept\"}"

@@ -1,4 +1,9 @@
-#include "mcp/server_impl.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+#include "mcp/serve/server_impl.h"
 #include "relay_kit.h"
 
 static const enum era client_eras[] = { ERA_LEGACY, ERA_MODERN };

@@ -1,4 +1,9 @@
 /* S4's part of REST: shapes, codes and statuses, over fake servers and a real socket. */
+#include "face/host/host.h"
+#include "face/listen/listen.h"
+#include "face/rest/rest.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "rest_kit.h"
 
 /* ---- lists ---- */

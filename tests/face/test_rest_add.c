@@ -1,5 +1,7 @@
 /* What a console needs to add, try and choose: texts that are understood, servers that are tried
  * before they are kept, filters that are counted. */
+#include "face/listen/listen.h"
+#include "hub/hub/hub.h"
 #include "rest_kit.h"
 #include "temp_dir.h"
 #include <signal.h>

@@ -1,5 +1,9 @@
 /* Calls as people watch them: who asked, which id, how far, how it ended; and what passes by as a
  * toast. */
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "mcp/serve/serve.h"
 #include "rest_kit.h"
 
 #define UUID_A "0aF1e2d3-0000-4000-8000-00000000000a"

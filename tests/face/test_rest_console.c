@@ -1,5 +1,8 @@
 /* What a console and scripts need beside S4's routes. What changes config.json is tested with the
  * real program. */
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "rest_kit.h"
 #include <time.h>
 

@@ -1,6 +1,9 @@
 /* The doors of REST: who is let in, what is at which path, and what the documents say about it. */
-#include "face/console_files.h"
-#include "face/rest_impl.h"
+#include "face/listen/console_files.h"
+#include "face/listen/listen.h"
+#include "face/rest/rest.h"
+#include "face/rest/rest_impl.h"
+#include "hub/link/link.h"
 #include "rest_kit.h"
 
 /* "/api/servers/{name}/logs" -> "/api/servers/x/logs" */

@@ -1,5 +1,9 @@
 /* GET /api/events: what is told, in which order, to whom; coming back; and readers that stall. */
-#include "face/control_write.h"
+#include "face/control/control.h"
+#include "face/control/control_write.h"
+#include "face/listen/listen.h"
+#include "hub/link/link.h"
+#include "mcp/serve/serve.h"
 #include "rest_kit.h"
 
 /* Opens a stream; `last` is the id that was got last, or NULL. */

@@ -1,5 +1,8 @@
 /* The hub over HTTP: who is let in, what is found where, and how it ends. */
-#include "face/serve.h"
+#include "face/listen/listen.h"
+#include "face/listen/serve.h"
+#include "face/rest/rest.h"
+#include "hub/hub/hub.h"
 #include "hub_rig.h"
 #include <arpa/inet.h>
 #include <errno.h>

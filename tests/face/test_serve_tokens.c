@@ -1,4 +1,6 @@
 /* What a token opened ends with it: streams, sessions, calls, and what is kept for them. */
+#include "face/caller/caller.h"
+#include "face/listen/listen.h"
 #include "rest_kit.h"
 
 #define BEARER(token) "Authorization: Bearer " token "\r\n"

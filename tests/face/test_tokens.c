@@ -1,5 +1,6 @@
 /* Tokens beside the daemon's own: the file they are kept in, and which one a text is. */
-#include "face/tokens.h"
+#include "face/caller/caller.h"
+#include "face/caller/tokens.h"
 #include "tap.h"
 
 static void digest_of(const char *token, uint8_t out[static SHA256_BYTES])

@@ -3,7 +3,9 @@
  * round. What is rendered is JSON, in order, and says what can be found; every outward name leads
  * back to one entry; every URI that goes out comes back to its server exactly, however little it
  * may cost to find out how. */
-#include "hub/catalog.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 
 #define MUST(cond)   \
     do {             \

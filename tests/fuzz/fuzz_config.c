@@ -1,7 +1,8 @@
 /* fuzz_config - any text as a config file, as one entry and as an inline server. Whatever is
  * accepted has good names, is complete, is written as JSON that reads back as the same, and shows
  * no secret. Whatever is refused says why, in printable text. */
-#include "hub/config.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 #define MUST(cond)   \
     do {             \

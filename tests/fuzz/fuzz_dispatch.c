@@ -2,7 +2,12 @@
  * what kind of client it is and how the server is set up; the rest is one message per line, or,
  * behind a '#', something that happens around the messages. Whatever comes: what is sent is JSON
  * on one line, nothing is answered twice, and a request that is over is not spoken of. */
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+#include "patchbay.h"
+#include "json/json.h"
 #include <stdint.h>
 
 enum { DEFERRED_MAX = 64 };

@@ -1,7 +1,8 @@
 /* fuzz_headers.c - header values and schema annotations. The input up to the first NUL is a schema,
  * what follows are arguments; and all of it is a value. What a client spells, a server must read
  * back as the same; what it mirrors, a server must find right. */
-#include "mcp/headers.h"
+#include "mcp/rpc/headers.h"
+#include "mcp/rpc/rpc.h"
 #include <stdint.h>
 
 #define MUST(cond)   \

@@ -1,7 +1,8 @@
 /* Requests out of arbitrary bytes, whole and cut at random: both ways must see the same requests,
  * and what is let through must keep the promises of http1.h. The first two bytes choose the cuts.
  */
-#include "io/http1.h"
+#include "io/http/http.h"
+#include "io/http/http1.h"
 #include <assert.h>
 #include <stdint.h>
 

@@ -2,7 +2,8 @@
  * doorman who refuses some heads and allows others little, handlers that answer at once, later or
  * never, and an end at any time. Whatever comes: a body is no larger than it may be, each request
  * ends, and nothing is left. The first two bytes choose the cuts. */
-#include "io/http_conn.h"
+#include "io/http/http.h"
+#include "io/http/http_conn.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* fuzz_params - any JSON as the arguments of a tool with every type of parameter. What
  * params_normalise() makes is JSON, conforms, and is what it would make of itself; what conforms is
  * accepted. */
-#include "mcp/params.h"
+#include "mcp/registry/params.h"
+#include "mcp/registry/registry.h"
 
 #define MUST(cond)   \
     do {             \

@@ -1,6 +1,7 @@
 /* An event stream whole and cut at random gives the same events; and an event that is written
  * again reads as it was. The first two bytes choose the cuts. */
-#include "io/sse.h"
+#include "io/http/http.h"
+#include "io/http/sse.h"
 #include <assert.h>
 #include <stdint.h>
 

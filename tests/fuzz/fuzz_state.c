@@ -2,7 +2,8 @@
  * the rest as a payload that we signed, so that what lies behind the signature is reached too; or a
  * state of our own with one byte changed. Nothing but what state_seal() made is ever opened, and
  * what it made comes back as it was. */
-#include "mcp/state.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/rpc/state.h"
 
 #define MUST(cond)   \
     do {             \

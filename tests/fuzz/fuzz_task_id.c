@@ -2,7 +2,8 @@
  * comes; a text that we signed, so that what lies behind the signature is reached too; or an id of
  * our own, which says what it was made of, and nothing any more with one bit of it, or its owner,
  * changed. */
-#include "face/task_id.h"
+#include "face/relay/relay.h"
+#include "face/relay/task_id.h"
 
 #define MUST(cond)   \
     do {             \

@@ -1,6 +1,7 @@
 /* fuzz_tokens.c - the file of tokens. What is read is written and read back as the same, and
  * nothing that was not meant to open does. */
-#include "face/tokens.h"
+#include "face/caller/caller.h"
+#include "face/caller/tokens.h"
 #include <stdint.h>
 
 #define MUST(cond)   \

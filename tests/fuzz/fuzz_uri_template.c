@@ -1,7 +1,8 @@
 /* fuzz_uri_template - the first line is a template, the rest a URI. What a match costs stays within
  * its bound, whoever gives it fewer steps than it needs gets no answer, what it finds are values
  * that fit into the URI; and a template takes what can be made of it. */
-#include "mcp/uri_template.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/rpc/uri_template.h"
 
 #define MUST(cond)   \
     do {             \

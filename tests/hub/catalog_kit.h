@@ -1,7 +1,9 @@
 /* catalog_kit.h - what the tests of the catalog share: servers that are only a name, lists, and
  * the log. */
 #pragma once
-#include "hub/catalog.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 static const char *const kit_none[] = { NULL };

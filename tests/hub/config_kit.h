@@ -1,7 +1,8 @@
 /* config_kit.h - what the tests of the config loader share: texts read as files, an environment of
  * their own, files in a directory of their own. */
 #pragma once
-#include "hub/config.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 #include <sys/stat.h>
 

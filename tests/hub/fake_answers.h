@@ -1,6 +1,9 @@
 /* fake_answers.h - what a fake server answers. */
 #pragma once
 #include "fake_types.h"
+#include "hub/link/link.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 static inline void fake_reply_text(struct request *r, struct span text)
 {

@@ -1,6 +1,8 @@
 /* fake_events.h - events and answers as fake servers remember them. */
 #pragma once
 #include "fake_types.h"
+#include "hub/link/link.h"
+#include "mcp/client/client.h"
 
 static inline char *fake_event_text(const struct hub_event *e)
 {

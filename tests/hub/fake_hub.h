@@ -2,6 +2,10 @@
  * says, and tell what the test wants told. */
 #pragma once
 #include "fixtures.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/client/client.h"
 
 enum { FAKE_HUB_CALLS_MAX = 16 };
 

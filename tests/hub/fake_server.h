@@ -18,6 +18,9 @@
 #include "fake_answers.h"
 #include "fake_events.h"
 #include "fake_wire.h"
+#include "hub/spec/spec.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
 
 static inline void fakes_init(struct fakes *s)
 {

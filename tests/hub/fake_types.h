@@ -1,8 +1,9 @@
 /* fake_types.h - what fake servers are made of, and turning their loop. See fake_server.h. */
 #pragma once
-#include "hub/link.h"
-#include "mcp/client_impl.h"
-#include "mcp/memory.h"
+#include "hub/link/link.h"
+#include "mcp/client/client_impl.h"
+#include "mcp/rpc/memory.h"
+#include "mcp/serve/serve.h"
 #include "tap.h"
 #include <time.h>
 

@@ -1,6 +1,8 @@
 /* fake_wire.h - a wire to a fake server that can fail, hang, speak on stderr and break. */
 #pragma once
 #include "fake_types.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/wire/wire.h"
 
 struct fake_wire {
     struct wire wire;

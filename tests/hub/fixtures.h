@@ -1,7 +1,14 @@
 /* fixtures.h - things that many tests need and none is about. */
 #pragma once
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include "io/io.h"
+#include "mcp/client/client.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 /* A tool as a server lists it, and a list of it. */
 #define FIXTURE_TOOL                                           \

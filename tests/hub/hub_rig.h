@@ -1,7 +1,14 @@
 /* hub_rig.h - a hub over servers that do what a test says, on a loop whose clock stands still. */
 #pragma once
+#include "base/base.h"
 #include "fake_server.h"
-#include "hub/hub.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/io.h"
+#include "patchbay.h"
+#include "json/json.h"
 #include <ftw.h>
 
 struct hub_rig {

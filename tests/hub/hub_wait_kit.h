@@ -1,8 +1,14 @@
 /* hub_wait_kit.h - a hub on a thread of its own, and what to connect it to: real processes, and a
  * server of this process behind real HTTP. */
 #pragma once
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/io.h"
 #include "mcp/client_rig.h"
+#include "patchbay.h"
+#include "json/json.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>

@@ -1,6 +1,8 @@
 /* link_kit.h - one link to one fake server, remembering what it says. */
 #pragma once
 #include "fake_server.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 
 struct link_kit {
     struct fakes fakes;

@@ -1,5 +1,6 @@
 /* What people type to add a server, read as they mean it. */
-#include "hub/add.h"
+#include "hub/add/add.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 enum { WORDS = 12 };

@@ -1,4 +1,6 @@
 #include "catalog_kit.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
 
 static const char *wire(const char *server, const char *tool)
 {

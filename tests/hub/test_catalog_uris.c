@@ -1,4 +1,7 @@
 #include "catalog_kit.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 
 static const struct scope all = { 0 };
 

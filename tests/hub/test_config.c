@@ -1,4 +1,6 @@
 #include "config_kit.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 /* ---- The strict shape ---------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* A person's file is changed where it must be and nowhere else. */
-#include "hub/config_edit.h"
-#include "hub/config_edit_file.h"
+#include "hub/config/config.h"
+#include "hub/config/config_edit.h"
+#include "hub/config/config_edit_file.h"
 #include "temp_dir.h"
 #include <fcntl.h>
 #include <pthread.h>

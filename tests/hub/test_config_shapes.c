@@ -1,4 +1,6 @@
 #include "config_kit.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 
 /* The shapes that are not strict, variables, and what is said about odd members. */
 

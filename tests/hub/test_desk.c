@@ -1,6 +1,11 @@
 /* The desk: what is passed on to the hub, and what comes of what the hub tells. */
 #include "fake_hub.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "hub_rig.h"
+#include "mcp/serve/serve.h"
 
 struct desk_rig {
     struct fake_hub hub;

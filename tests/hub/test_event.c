@@ -1,5 +1,6 @@
 /* Names and texts of events and states. */
-#include "hub/event.h"
+#include "hub/link/event.h"
+#include "hub/link/link.h"
 #include "tap.h"
 
 /* S0-24 S0-25 S0-26 */

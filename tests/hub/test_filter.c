@@ -1,4 +1,5 @@
-#include "hub/filter.h"
+#include "hub/spec/filter.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 static int parse(struct filter **out, const char *text, struct pb_error *err)

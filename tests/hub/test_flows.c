@@ -1,8 +1,15 @@
 /* What happens from one end to the other: a person at a desk, an agent with proxies, the hub, its
  * links, and servers that do what a test says, on a clock that stands still. */
 #include "fixtures.h"
-#include "hub/log_ring.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/link/log_ring.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "hub_rig.h"
+#include "mcp/registry/registry.h"
+#include "mcp/serve/serve.h"
 
 struct flow {
     struct hub_rig r;

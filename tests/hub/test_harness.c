@@ -1,7 +1,11 @@
 /* What the tests of the hub are made of does what it says: a double that cannot fail proves
  * nothing. */
 #include "fake_hub.h"
-#include "hub/log_ring.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/link/log_ring.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "hub_rig.h"
 #include "link_kit.h"
 #include <time.h>

@@ -1,3 +1,6 @@
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
 
 /* S0-59 S0-60 S0-61 S0-62 S0-63 */

@@ -1,5 +1,10 @@
 /* A config that changed: exactly what changed is started, stopped and restarted. */
 #include "config_kit.h"
+#include "hub/catalog/catalog.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
 
 static void put(struct config *c, const char *name, struct rig_spec want)

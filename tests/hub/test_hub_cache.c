@@ -1,5 +1,11 @@
 /* What servers listed last time, kept on the disk. */
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,9 @@
 /* The way of calls to their servers, and what happens to those that have to wait. */
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
 
 /* S0-74 S4-97 */
 TEST(a_call_to_an_unknown_server_says_so)

@@ -1,5 +1,9 @@
 /* Tools that become something else after they were looked at. */
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "hub_rig.h"
+#include "mcp/serve/serve.h"
 
 #define CHANGED "Changed after it was first seen: "
 

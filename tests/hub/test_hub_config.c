@@ -1,7 +1,14 @@
 /* A hub and the files that name its servers: what they decide, and what is not theirs. */
 #include "config_kit.h"
+#include "hub/catalog/catalog.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
 #include "hub_wait_kit.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
 #include "temp_dir.h"
 
 /* Makes the servers of the hub those of this text. */

@@ -1,5 +1,10 @@
 /* When servers are tried again, asked after their health, and put to rest. */
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/wire/wire.h"
 
 /* S0-79 S0-82 S0-169 S4-18 */
 TEST(a_server_that_fails_twice_is_connected_at_the_third_attempt)

@@ -1,6 +1,14 @@
 /* A server of the old kind, HTTP+SSE, that lives at exactly one path. */
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/http/http.h"
+#include "io/io.h"
+#include "mcp/client/client.h"
 #include "mcp/client_rig.h"
+#include "patchbay.h"
+#include "json/json.h"
 
 struct old_server {
     struct web web;

@@ -1,4 +1,6 @@
 /* The hub for threads, against real processes and a real HTTP server. */
+#include "hub/hub/hub.h"
+#include "hub/spec/spec.h"
 #include "hub_wait_kit.h"
 
 /* ---- beginning and end ---- */

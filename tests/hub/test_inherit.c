@@ -1,6 +1,8 @@
 /* What of our own environment the process of a server gets. */
 #include "config_kit.h"
-#include "hub/inherit.h"
+#include "hub/config/config.h"
+#include "hub/spec/inherit.h"
+#include "hub/spec/spec.h"
 #include <unistd.h>
 
 static const char *few[] = {

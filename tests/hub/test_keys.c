@@ -1,7 +1,12 @@
 /* What the login of a server adds when it is started, and what happens when it cannot. */
-#include "hub/keys.h"
-#include "hub/secrets.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/secrets/keys.h"
+#include "hub/secrets/secrets.h"
+#include "hub/spec/spec.h"
 #include "hub_rig.h"
+#include "mcp/client/client.h"
 #include "temp_dir.h"
 #include <poll.h>
 

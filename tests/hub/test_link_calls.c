@@ -1,5 +1,9 @@
 /* Calls over a link: answers, events, time limits, cancellation, the death of a server. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "link_kit.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
 
 /* S0-39 S0-163 S4-96 */
 TEST(a_call_without_a_connection_fails_with_the_name_of_the_server)

@@ -1,6 +1,9 @@
 /* What a server says of itself at the handshake: bounded, and read once. */
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "hub_rig.h"
-#include "mcp/server_impl.h"
+#include "mcp/serve/serve.h"
+#include "mcp/serve/server_impl.h"
 
 static char filling[2 * MCP_HELLO_BYTES_MAX];
 

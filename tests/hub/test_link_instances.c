@@ -1,5 +1,9 @@
 /* Own processes for callers of a per_client server. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "link_kit.h"
+#include "mcp/client/client.h"
+#include "mcp/wire/wire.h"
 
 static void per_client(struct link_kit *k)
 {

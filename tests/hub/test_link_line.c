@@ -1,4 +1,6 @@
 /* Many calls over one link: those that wait in line, and how many there may be. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "link_kit.h"
 
 TEST(past_max_calls_calls_wait_in_line)

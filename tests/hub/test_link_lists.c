@@ -1,5 +1,8 @@
 /* What a server offers: lists at the start, changes, resources that are watched. */
+#include "hub/link/link.h"
 #include "link_kit.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 TEST(what_is_declared_is_listed_and_what_is_not_is_empty)
 {

@@ -1,4 +1,5 @@
 /* The log of a link: its own lines, stderr, messages of the server. */
+#include "hub/link/link.h"
 #include "link_kit.h"
 
 /* S0-52 S0-53 S0-55 */

@@ -1,5 +1,7 @@
 /* Calls of a link as people watch them: the names they carry, and how far they are. */
+#include "hub/link/link.h"
 #include "link_kit.h"
+#include "mcp/serve/serve.h"
 
 struct seen {
     struct call_view last;

@@ -1,4 +1,6 @@
 /* Links to real processes and real HTTP, as the spec says. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "link_kit.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,9 @@
 /* Questions of a server while it works: whom they reach, who may answer, what is refused. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
 #include "link_kit.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
 
 #define ALL_CAPS "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{},\"roots\":{}}"
 

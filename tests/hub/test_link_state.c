@@ -1,5 +1,7 @@
 /* The states of a link: connecting, failing, ending. */
+#include "hub/link/link.h"
 #include "link_kit.h"
+#include "mcp/rpc/rpc.h"
 
 /* S0-16 S0-17 S0-159 */
 TEST(a_new_link_is_idle_and_knows_its_spec)

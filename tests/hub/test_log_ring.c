@@ -1,6 +1,10 @@
-#include "hub/hub.h"
-#include "hub/log_ring.h"
+#include "base/base.h"
+#include "hub/link/link.h"
+#include "hub/link/log_ring.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 static const struct log_entry *add(struct log_ring *r, const char *text)
 {

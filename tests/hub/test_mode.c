@@ -1,4 +1,5 @@
-#include "hub/mode.h"
+#include "hub/spec/mode.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 static int add(struct mode_set *s, const char *id, const char *text, struct pb_error *err)

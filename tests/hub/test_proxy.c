@@ -1,7 +1,15 @@
 /* Proxies and whom they ask: a double of the hub that records what it was asked and answers what
  * the test says. */
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include "io/io.h"
+#include "mcp/client/client.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 struct double_hub {
     struct pb_loop *loop;

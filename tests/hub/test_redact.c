@@ -1,6 +1,8 @@
 /* Secrets that a server was given are taken out of what it says. */
-#include "hub/config.h"
-#include "hub/redact.h"
+#include "hub/config/config.h"
+#include "hub/secrets/redact.h"
+#include "hub/secrets/secrets.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 static struct redact *secrets_of(const char *entry)

@@ -1,5 +1,5 @@
 /* Keys in files: where they lie, who can read them, and what is not followed. */
-#include "hub/secrets.h"
+#include "hub/secrets/secrets.h"
 #include "temp_dir.h"
 #include <errno.h>
 

@@ -1,6 +1,11 @@
 /* test_settings.c - the table of settings, and what it makes of a file. */
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 static struct config *parse(const char *text, struct pb_error *err)
 {

@@ -1,5 +1,5 @@
-#include "hub/config.h"
-#include "hub/spec.h"
+#include "hub/config/config.h"
+#include "hub/spec/spec.h"
 #include "tap.h"
 
 static const char *unset(void *ctx, const char *name)

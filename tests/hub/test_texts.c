@@ -1,4 +1,7 @@
-#include "hub/texts.h"
+#include "hub/link/link.h"
+#include "hub/view/texts.h"
+#include "hub/view/view.h"
+#include "mcp/rpc/rpc.h"
 #include "tap.h"
 
 #define CHECK_BUF(b, want)             \

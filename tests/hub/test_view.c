@@ -1,7 +1,13 @@
 /* Events in, state out: nothing else happens here. */
-#include "hub/hub.h"
-#include "hub/log_ring.h"
+#include "base/base.h"
+#include "hub/link/link.h"
+#include "hub/link/log_ring.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 #define TOOLS                                                                                 \
     "[{\"name\":\"search\",\"description\":\"Finds\",\"inputSchema\":{\"type\":\"object\"}}," \

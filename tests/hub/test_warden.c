@@ -1,3 +1,4 @@
+#include "hub/warden/warden.h"
 #include "warden_rig.h"
 
 static size_t sweep(const char *mark, uint64_t grace_ms)

@@ -1,8 +1,14 @@
 /* A server that leaves a process behind, in a session of its own, with real processes: it goes when
  * the server goes, not only when the program ends. */
-#include "hub/hub.h"
-#include "hub/warden_impl.h"
+#include "base/base.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/warden/warden.h"
+#include "hub/warden/warden_impl.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>

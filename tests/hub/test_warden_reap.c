@@ -1,3 +1,4 @@
+#include "hub/warden/warden.h"
 #include "warden_rig.h"
 #include <pthread.h>
 

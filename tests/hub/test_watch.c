@@ -1,5 +1,6 @@
 /* Files as people change them: replaced, edited in place, made, removed, with their directories. */
-#include "hub/watch.h"
+#include "hub/config/config.h"
+#include "hub/config/watch.h"
 #include "temp_dir.h"
 #include <fcntl.h>
 

@@ -1,8 +1,8 @@
 /* Real processes. This program is its own helper: started as "helper:NAME ..." it plays a server,
  * or a whole program that is killed. Only processes that a test started are looked at or ended. */
-#include "hub/warden.h"
-#include "hub/warden_impl.h"
-#include "hub/warden_sweep.h"
+#include "hub/warden/warden.h"
+#include "hub/warden/warden_impl.h"
+#include "hub/warden/warden_sweep.h"
 #include "tap.h"
 #include <errno.h>
 #include <fcntl.h>

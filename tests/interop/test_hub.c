@@ -1,8 +1,14 @@
 /* The hub with servers that others wrote, started as people start them: by npx and by node. Needs
  * tools/interop-deps; says so when that was not run. */
-#include "hub/hub.h"
+#include "base/base.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
 #include "temp_dir.h"
+#include "json/json.h"
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
  * loop; and a raw server on a thread of its own that says exactly the bytes it is told. */
 #pragma once
 #include "http_rig.h"
+#include "io/http/http.h"
 #include <poll.h>
 #include <pthread.h>
 

@@ -2,6 +2,7 @@
  * real sockets from the same thread: what was sent to a loopback socket is there at once, so a test
  * turns the loop until it sees what it waits for and never sleeps. */
 #pragma once
+#include "io/http/http.h"
 #include "io/io.h"
 #include "tap.h"
 #include <arpa/inet.h>

@@ -1,7 +1,8 @@
 /* How many may come; and what is decided when a head is there and its body is not: who may send
  * one, how much of it, and how much all of them together. */
 #include "http_rig.h"
-#include "io/http_conn.h"
+#include "io/http/http.h"
+#include "io/http/http_conn.h"
 #include <sys/resource.h>
 
 #define H "Host: a\r\n"

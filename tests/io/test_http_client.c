@@ -1,5 +1,6 @@
 #include "http_client_rig.h"
-#include "io/curl_api.h"
+#include "io/http/curl_api.h"
+#include "io/http/http.h"
 
 TEST(a_request_goes_out_as_given_and_the_answer_comes_back)
 {

@@ -1,5 +1,6 @@
 /* The HTTP client against servers that lie, drip, flood, vanish, or cannot prove who they are. */
 #include "http_client_rig.h"
+#include "io/http/http.h"
 #include <fcntl.h>
 #include <spawn.h>
 

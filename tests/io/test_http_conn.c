@@ -1,6 +1,7 @@
 /* Clients that leave, and clients that make us wait. */
 #include "http_rig.h"
-#include "io/http_conn.h"
+#include "io/http/http.h"
+#include "io/http/http_conn.h"
 
 #define H "Host: a\r\n"
 

@@ -1,6 +1,7 @@
 /* Readers that are slow, streams, many connections, and the end of a server. */
 #include "http_rig.h"
-#include "io/http_conn.h"
+#include "io/http/http.h"
+#include "io/http/http_conn.h"
 #include <malloc.h>
 #include <sys/resource.h>
 

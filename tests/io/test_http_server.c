@@ -1,4 +1,5 @@
 #include "http_rig.h"
+#include "io/http/http.h"
 #include <sys/stat.h>
 #include <sys/un.h>
 

@@ -1,3 +1,4 @@
+#include "io/http/http.h"
 #include "io/io.h"
 #include "tap.h"
 

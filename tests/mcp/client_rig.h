@@ -2,8 +2,14 @@
  * kinds of servers to point it at: shell scripts, which are real processes, and an HTTP server in
  * this process that answers as the test says. With `manual` the clock stands still unless moved. */
 #pragma once
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/http/http.h"
+#include "io/io.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 enum { RIG_QUESTIONS_MAX = 128, RIG_TEXT_MAX = 65536 };
 

@@ -2,8 +2,13 @@
  * do what a test needs, on a loop whose clock stands still. What is sent must be JSON, each
  * request is answered at most once, and nothing is sent about a request that has ended. */
 #pragma once
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 enum { FAKE_SENT_MAX = MCP_INFLIGHT_MAX + 16 };
 

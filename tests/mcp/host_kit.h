@@ -3,8 +3,11 @@
 #pragma once
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

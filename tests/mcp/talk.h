@@ -2,8 +2,13 @@
  * server sends is kept word for word. The clock stands still unless it is moved; workers are real
  * threads. */
 #pragma once
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 #include <sched.h>
 
 enum { TALK_SENT_MAX = 2048 };

@@ -1,5 +1,8 @@
 /* test_client_answers.c - what HTTP servers answer that is no answer, or too much of one. */
 #include "client_rig.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 
 struct plain {
     int status;

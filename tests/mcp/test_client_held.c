@@ -1,7 +1,10 @@
 /* test_client_held.c - servers that are not read from for a while, because those who wait for their
  * answers cannot take them: nothing is lost by it, also when the server dies meanwhile. */
 #include "client_rig.h"
-#include "io/http_conn.h"
+#include "io/http/http.h"
+#include "io/http/http_conn.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -1,5 +1,9 @@
 /* test_client_http.c - Streamable HTTP of the legacy era: sessions, streams, resumption. */
 #include "client_rig.h"
+#include "io/http/http.h"
+#include "mcp/carrier/carrier.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 
 static const char *header(struct http_request *r, const char *name, char *room, size_t n)
 {

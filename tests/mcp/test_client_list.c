@@ -1,4 +1,6 @@
 #include "client_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 
 #define LOOP(cases) "while read -r l; do legacy || case $l in " cases " esac; done\n"
 

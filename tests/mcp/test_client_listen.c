@@ -1,6 +1,10 @@
 /* test_client_listen.c - staying told of changes, in both eras. */
 #include "client_rig.h"
-#include "mcp/client_impl.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/client/client_impl.h"
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
 
 struct news {
     struct rig r;

@@ -1,5 +1,9 @@
 /* test_client_modern.c - the modern era over HTTP: headers, rounds of questions, listening. */
 #include "client_rig.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
 
 static void open_modern(struct site *s, bool manual,
                         void (*answer)(struct web *, struct http_request *, const char *,

@@ -1,5 +1,7 @@
 /* test_client_stdio.c - servers that are processes, well behaved and not. */
 #include "client_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,8 @@
 /* test_client_streams.c - streams that bring more than fits into a turn. */
 #include "client_rig.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
 
 enum { FLOOD = 3000 };
 

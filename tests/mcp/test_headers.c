@@ -1,4 +1,5 @@
-#include "mcp/headers.h"
+#include "mcp/rpc/headers.h"
+#include "mcp/rpc/rpc.h"
 #include "tap.h"
 
 static const char *encoded(const char *value, size_t n, struct arena *arena)

@@ -1,5 +1,7 @@
 /* test_host_guard.c - who may come in: Host, Origin, token; by the rules, and at every door. */
-#include "mcp/host_guard.h"
+#include "mcp/carrier/carrier.h"
+#include "mcp/carrier/guard.h"
+#include "mcp/registry/registry.h"
 #include "web_kit.h"
 
 /* Every row is a name that has been used to get past such a check. */

@@ -1,5 +1,7 @@
 /* test_host_http.c - Streamable HTTP: what is refused and how, sessions, batches, the modern era
  * beside them, and the end. */
+#include "mcp/registry/registry.h"
+#include "mcp/serve/serve.h"
 #include "web_kit.h"
 #include <malloc.h>
 

@@ -1,6 +1,8 @@
 /* test_host_memory.c - a client and a server in one process. */
 #include "host_kit.h"
-#include "mcp/memory.h"
+#include "mcp/rpc/memory.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 static struct kit k;
 static struct memory_end *end;

@@ -1,6 +1,9 @@
 /* test_host_session.c - the table of sessions at its bounds, and what streams remember. */
 #include "host_kit.h"
-#include "mcp/host_session.h"
+#include "mcp/carrier/carrier.h"
+#include "mcp/carrier/session.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 static struct kit k;
 static struct seats seats;

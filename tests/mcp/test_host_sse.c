@@ -1,4 +1,5 @@
 /* test_host_sse.c - HTTP+SSE: a stream that says where to post, and everything else on it. */
+#include "mcp/registry/registry.h"
 #include "web_kit.h"
 
 static struct kit k;

@@ -1,6 +1,7 @@
 /* test_host_stdio.c - a client on two pipes: framing, limits, slow and vanished clients, the end.
  */
 #include "host_kit.h"
+#include "mcp/serve/serve.h"
 #include <signal.h>
 #include <sys/socket.h>
 

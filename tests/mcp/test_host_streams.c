@@ -1,5 +1,7 @@
 /* test_host_streams.c - answers that become streams: on which, with what on them, how a client that
  * lost its connection goes on, and what is not waited for. */
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
 #include "web_kit.h"
 
 static struct kit k;

@@ -1,5 +1,7 @@
 #include "fake_host.h"
-#include "mcp/listen.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/listen.h"
+#include "mcp/serve/serve.h"
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
 #define META                                                             \

@@ -1,5 +1,9 @@
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "mcp/rpc/rpc.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 #include <pthread.h>
 
 static struct message *read_text(const char *text) { return message_new(blob_new(span_of(text))); }

@@ -1,4 +1,5 @@
-#include "mcp/params.h"
+#include "mcp/registry/params.h"
+#include "mcp/registry/registry.h"
 #include "tap.h"
 
 static const char *schema_of(const struct pb_param *list)

@@ -1,5 +1,7 @@
 /* What one request costs on its way through the peer, when the transport only counts. */
 #include "fake_host.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 static void count_send(void *transport, struct request *about, enum send_kind kind,
                        const struct span *parts, size_t n)

@@ -1,4 +1,6 @@
 #include "fake_host.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
 #define INIT_WITH(version) \

@@ -1,4 +1,8 @@
 #include "client_rig.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
 
 #define LOOP(cases) "while read -r l; do " cases "; done\n"
 

@@ -1,5 +1,6 @@
 /* Questions to a legacy client: with a request of its own, and without. */
 #include "fake_host.h"
+#include "mcp/serve/serve.h"
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
 #define INIT_WITH(version) \

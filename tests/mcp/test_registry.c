@@ -1,3 +1,4 @@
+#include "mcp/serve/serve.h"
 #include "talk.h"
 #include <pthread.h>
 

@@ -1,3 +1,6 @@
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "talk.h"
 
 /* A provider that answers with what the test says. */

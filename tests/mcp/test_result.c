@@ -1,4 +1,5 @@
-#include "mcp/client_public.h"
+#include "mcp/client/client.h"
+#include "mcp/client/client_public.h"
 #include "tap.h"
 
 static void check_text(const char *json, const char *want)

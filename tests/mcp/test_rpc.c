@@ -1,5 +1,9 @@
-#include "mcp/mcp.h"
+#include "base/base.h"
+#include "io/io.h"
+#include "mcp/rpc/rpc.h"
+#include "patchbay.h"
 #include "tap.h"
+#include "json/json.h"
 
 TEST(messages_are_told_apart)
 {

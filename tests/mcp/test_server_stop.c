@@ -1,5 +1,7 @@
 /* The life of a server: its states, its hosts, and its graceful end. */
 #include "fake_host.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include <pthread.h>
 #include <signal.h>
 

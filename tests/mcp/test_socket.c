@@ -1,5 +1,8 @@
 /* test_socket.c - both ends of a connected socket: a server with many guests, and clients. */
 #include "client_rig.h"
+#include "mcp/client/client.h"
+#include "mcp/registry/registry.h"
+#include "mcp/serve/serve.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>

@@ -1,4 +1,5 @@
-#include "mcp/state.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/rpc/state.h"
 #include "tap.h"
 
 static const uint8_t key[STATE_KEY_BYTES] = { 1, 2, 3 };

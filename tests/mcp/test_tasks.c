@@ -1,3 +1,5 @@
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
 #include "talk.h"
 #include <stdatomic.h>
 

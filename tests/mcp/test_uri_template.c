@@ -1,4 +1,5 @@
-#include "mcp/uri_template.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/rpc/uri_template.h"
 #include "tap.h"
 
 static const char *match(const char *template, const char *uri)

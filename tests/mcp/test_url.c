@@ -1,4 +1,5 @@
-#include "mcp/url.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/rpc/url.h"
 #include "tap.h"
 
 TEST(a_reference_leads_where_browsers_would_go)

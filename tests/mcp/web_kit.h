@@ -4,6 +4,8 @@
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "host_kit.h"
+#include "mcp/registry/registry.h"
+#include "mcp/rpc/rpc.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

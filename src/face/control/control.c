@@ -1,0 +1,431 @@
+#include "control_impl.h"
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+
+/* ---- parameters --------------------------------------------------------------------------- */
+
+bool control_read_params(struct request *r, struct control_params *out, struct arena *a)
+{
+    static const struct json_field fields[] = {
+        { "server", JSON_FIELD_CSTR, offsetof(struct control_params, server), 0 },
+        { "id", JSON_FIELD_CSTR, offsetof(struct control_params, id), 0 },
+        { "mode", JSON_FIELD_CSTR, offsetof(struct control_params, mode), 0 },
+        { "tool", JSON_FIELD_CSTR, offsetof(struct control_params, tool), 0 },
+        { "prompt", JSON_FIELD_CSTR, offsetof(struct control_params, prompt), 0 },
+        { "lines", JSON_FIELD_UINT, offsetof(struct control_params, lines), 0 },
+        { "follow", JSON_FIELD_BOOL, offsetof(struct control_params, follow), 0 },
+        { 0 },
+    };
+    struct pb_error err;
+
+    *out = (struct control_params){ .lines = LINK_LOG_MAX };
+    if (json_fields(r->params, fields, out, a, &err) == 0)
+        return true;
+    request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "%s", err.msg);
+    return false;
+}
+
+static int code_of(const struct pb_error *err)
+{
+    switch (err->code) {
+    case PB_E_NOT_FOUND:
+    case PB_E_INVALID:
+        return RPC_INVALID_PARAMS;
+    case PB_E_AUTH:
+        return CONTROL_AUTH;
+    default:
+        return RPC_SERVER_ERROR;
+    }
+}
+
+void control_refuse(struct request *r, const struct pb_error *err)
+{
+    AUTO_BUF struct buf data = { 0 };
+    struct json_out o = json_out(&data);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "error", fault_name(err));
+    json_end(&o);
+    request_fail(r, code_of(err), buf_span(&data), "%s", err->msg);
+}
+
+struct link *control_need_server(struct hosts *s, struct request *r, const char *name)
+{
+    struct link *l = name ? hub_link(hosts_hub(s), name) : NULL;
+    struct pb_error err;
+
+    if (!name)
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "server: expected a name");
+    else if (!l && control_no_server_of(hosts_hub(s), name, &err) < 0)
+        control_refuse(r, &err);
+    return l;
+}
+
+static void reply_written(struct request *r, struct buf *b) { request_reply(r, buf_span(b)); }
+
+/* ---- what there is ------------------------------------------------------------------------- */
+
+static void send_list(struct hosts *s, struct request *r, const struct control_params *p,
+                      enum list_kind kind)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+    const struct mode *mode = NULL;
+    struct pb_error err;
+
+    if (p->mode) {
+        mode = mode_find(hub_modes(hosts_hub(s)), span_of(p->mode));
+        if (!mode) {
+            fail(&err, PB_E_NOT_FOUND, "there is no mode '%s'; 'patchbay mode' shows them",
+                 p->mode);
+            control_refuse(r, &err);
+            return;
+        }
+    }
+    json_begin_object(&o, NULL);
+    control_write_entries(&o, hosts_hub(s), kind, p->server, mode ? mode->filter : NULL);
+    control_write_failed(&o, "failed", hosts_hub(s), p->server);
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void send_tools(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    send_list(s, r, p, LIST_TOOLS);
+}
+
+static void send_resources(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    control_write_entries(&o, hosts_hub(s), LIST_RESOURCES, p->server, NULL);
+    control_write_entries(&o, hosts_hub(s), LIST_TEMPLATES, p->server, NULL);
+    control_write_failed(&o, "failed", hosts_hub(s), p->server);
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void send_prompts(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    send_list(s, r, p, LIST_PROMPTS);
+}
+
+static void send_servers(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    (void)p;
+    json_begin_object(&o, NULL);
+    control_write_servers(&o, "servers", hosts_hub(s));
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void run_tools(struct hosts *s, struct request *r) { control_when_known(s, r, send_tools); }
+static void run_resources(struct hosts *s, struct request *r)
+{
+    control_when_known(s, r, send_resources);
+}
+static void run_prompts(struct hosts *s, struct request *r)
+{
+    control_when_known(s, r, send_prompts);
+}
+static void run_servers(struct hosts *s, struct request *r) { send_servers(s, r, NULL); }
+
+/* Waits until all are up or have failed: for a hub that was just started. */
+static void run_settled(struct hosts *s, struct request *r)
+{
+    struct control_wait *w = control_wait_new(s, r, send_servers);
+
+    if (w)
+        control_wait_settled(w);
+}
+
+static void send_server(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    struct link *l = control_need_server(s, r, p->server);
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    if (!l)
+        return;
+    control_write_server(&o, NULL, hosts_hub(s), l, true);
+    reply_written(r, &b);
+}
+
+static void run_server(struct hosts *s, struct request *r)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct control_params p;
+
+    if (control_read_params(r, &p, &a))
+        send_server(s, r, &p);
+}
+
+static void run_modes(struct hosts *s, struct request *r)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    control_write_modes(&o, "modes", hosts_hub(s));
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void run_calls(struct hosts *s, struct request *r)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    control_write_calls(&o, "calls", hosts_hub(s));
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void run_status(struct hosts *s, struct request *r)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    control_write_status(&o, s);
+    reply_written(r, &b);
+}
+
+/* ---- actions on one server ----------------------------------------------------------------- */
+
+typedef int action_fn(struct hub *h, const char *name, struct pb_error *err);
+
+static void on_connected(void *ctx, const struct pb_error *err)
+{
+    struct control_wait *w = ctx;
+
+    if (err && w->r)
+        control_refuse(w->r, err);
+    else if (w->r)
+        send_server(w->hosts, w->r, &w->params);
+    control_wait_end(w);
+}
+
+/* Starts it, and answers when it is connected or has failed to. */
+static void act_and_wait(struct hosts *s, struct request *r, action_fn *act)
+{
+    struct control_wait *w = control_wait_new(s, r, NULL);
+    struct pb_error err;
+
+    if (!w)
+        return;
+    if (!control_need_server(s, r, w->params.server)) {
+        control_wait_end(w);
+        return;
+    }
+    if (act(hosts_hub(s), w->params.server, &err) < 0 ||
+        hub_when_connected(hosts_hub(s), w->params.server, on_connected, w, &err) < 0) {
+        control_refuse(r, &err);
+        control_wait_end(w);
+    }
+}
+
+static void act(struct hosts *s, struct request *r, action_fn *fn)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct pb_error err;
+    struct control_params p;
+
+    if (!control_read_params(r, &p, &a) || !control_need_server(s, r, p.server))
+        return;
+    if (fn(hosts_hub(s), p.server, &err) < 0)
+        control_refuse(r, &err);
+    else
+        send_server(s, r, &p);
+}
+
+static void run_connect(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_connect); }
+static void run_reconnect(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_reconnect); }
+static void run_restart(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_restart); }
+static void run_disconnect(struct hosts *s, struct request *r) { act(s, r, hub_disconnect); }
+
+static int cancel_connect(struct hub *h, const char *name, struct pb_error *err)
+{
+    enum link_state s = link_state(hub_link(h, name));
+
+    if (s != LINK_CONNECTING && s != LINK_AUTHENTICATING && s != LINK_RECONNECTING)
+        return fail(err, PB_E_INVALID, "server '%s' is %s: there is no attempt to cancel", name,
+                    link_state_name(s));
+    return hub_cancel_connect(h, name, err);
+}
+
+static void run_cancel_connect(struct hosts *s, struct request *r) { act(s, r, cancel_connect); }
+
+static void run_cancel(struct hosts *s, struct request *r)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct pb_error err;
+    struct control_params p;
+
+    if (!control_read_params(r, &p, &a))
+        return;
+    if (p.id && hub_cancel_uuid(hosts_hub(s), p.id, CALL_BY_USER)) {
+        request_reply(r, SPAN("{\"cancelled\":true}"));
+        return;
+    }
+    fail(&err, PB_E_NOT_FOUND, "no call '%s' is running; 'patchbay status' lists those that are",
+         p.id ? p.id : "");
+    control_refuse(r, &err);
+}
+
+/* ---- logs ---------------------------------------------------------------------------------- */
+
+/* Somebody who reads a server's log as it is written. */
+struct follower {
+    struct request *r;
+    char *server;
+    struct hub_subscription *listening;
+};
+
+static void unfollow(struct request *r, enum cancel_reason why)
+{
+    struct follower *f = r->work;
+
+    (void)why;
+    hub_unlisten(f->listening);
+    free(f->server);
+    free(f);
+}
+
+static void on_log(void *ctx, const struct hub_event *e)
+{
+    struct follower *f = ctx;
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    if (e->kind != EVENT_LOG || (f->server && strcmp(f->server, e->server) != 0))
+        return;
+    control_write_log(&o, NULL, e->server, e->log);
+    request_notify(f->r, "notifications/patchbay/log", buf_span(&b));
+}
+
+static void follow(struct hosts *s, struct request *r, const char *server)
+{
+    struct follower *f = NEW(struct follower);
+    struct hub_listener listener = { .event = on_log, .ctx = f };
+
+    f->r = r;
+    f->server = mem_dup_opt(server);
+    f->listening = hub_listen(hosts_hub(s), &listener);
+    r->work = f;
+    r->cancel = unfollow;
+}
+
+static void run_logs(struct hosts *s, struct request *r)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+    struct control_params p;
+
+    if (!control_read_params(r, &p, &a) || (p.server && !control_need_server(s, r, p.server)))
+        return;
+    json_begin_object(&o, NULL);
+    control_write_logs(&o, "entries", hosts_hub(s), p.server, (size_t)p.lines);
+    json_end(&o);
+    if (!p.follow) {
+        reply_written(r, &b);
+        return;
+    }
+    request_notify(r, "notifications/patchbay/logs", buf_span(&b));
+    follow(s, r, p.server);
+}
+
+/* ---- the daemon itself --------------------------------------------------------------------- */
+
+static void run_reload(struct hosts *s, struct request *r)
+{
+    const struct control_facts *f = control_facts_of(s);
+
+    if (!f->reload) {
+        request_fail(r, RPC_SERVER_ERROR, SPAN(""), "nothing was read from a file here");
+        return;
+    }
+    f->reload(f->ctx);
+    request_reply(r, SPAN("{\"reloading\":true}"));
+}
+
+static void run_stop(struct hosts *s, struct request *r)
+{
+    const struct control_facts *f = control_facts_of(s);
+
+    request_reply(r, SPAN("{\"stopping\":true}"));
+    if (f->stop)
+        f->stop(f->ctx);
+}
+
+/* clang-format off */
+const struct control_method control_methods[] = {
+    { "patchbay/calls",          "",              "calls under way",                            run_calls },
+    { "patchbay/cancel",         "id",            "cancels one of them",                        run_cancel },
+    { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
+    { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
+    { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
+    { "patchbay/find",           "tool | prompt", "whether there is such a thing, and if not, why", control_find },
+    { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
+    { "patchbay/modes",          "",              "the modes there are",                        run_modes },
+    { "patchbay/prompts",        "server?",       "prompts of all servers or one",              run_prompts },
+    { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
+    { "patchbay/reload",         "",              "reads the config files again",               run_reload },
+    { "patchbay/resources",      "server?",       "resources and templates of servers",         run_resources },
+    { "patchbay/restart",        "server",        "stops a server and starts it again",         run_restart },
+    { "patchbay/server",         "server",        "one server, with its spec",                  run_server },
+    { "patchbay/servers",        "",              "all servers and how they are",               run_servers },
+    { "patchbay/settled",        "",              "the same, when none is connecting any more", run_settled },
+    { "patchbay/status",         "",              "the daemon itself",                          run_status },
+    { "patchbay/stop",           "",              "ends the daemon",                            run_stop },
+    { "patchbay/tools",          "server? mode?", "tools of all servers or one",                run_tools },
+    { 0 },
+};
+/* clang-format on */
+
+static void keep_nothing(void *p) { (void)p; }
+
+bool control_wants_restart(const struct setting *row, const struct settings *started_with,
+                           const struct settings *now)
+{
+    return row->restart && started_with && now && !setting_same(row, started_with, now);
+}
+
+void control_set_facts(struct hosts *s, const struct control_facts *f)
+{
+    hosts_keep(s, (void *)(uintptr_t)f, keep_nothing);
+}
+
+const struct control_facts *control_facts_of(const struct hosts *s)
+{
+    static const struct control_facts none;
+    const struct control_facts *f = hosts_kept(s);
+
+    return f ? f : &none;
+}
+
+static bool handle(struct hosts *s, struct request *r)
+{
+    for (const struct control_method *m = control_methods; m->name; m++) {
+        if (!span_is(r->method, m->name))
+            continue;
+        if (hosts_hub(s))
+            m->run(s, r);
+        else
+            request_fail(r, RPC_SERVER_ERROR, SPAN(""), "there is no hub here");
+        return true;
+    }
+    return false;
+}
+
+void control_start(struct hosts *s) { hosts_set_control(s, handle); }

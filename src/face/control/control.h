@@ -1,0 +1,54 @@
+/* control.h - methods beside MCP's by which a command line rules a hub: only on hosts whose scope
+ * has `control`. One table; names begin with "patchbay/". */
+#pragma once
+#include "face/host/host.h"
+#include "hub/spec/spec.h"
+#include "mcp/serve/serve.h"
+
+/* What a refusal's code tells: RPC_INVALID_PARAMS that there is no such thing or the parameters are
+ * wrong, this one that a server wants a login, RPC_SERVER_ERROR all else. */
+enum { CONTROL_AUTH = -32090 };
+
+/* Hosts of this set whose scope has `control` answer them from now on. */
+void control_start(struct hosts *s);
+/* The facts that patchbay/status tells. */
+struct control_facts {
+    const char *home, *socket, *url;
+    const char *token_from;   /* a file, or how else it came; NULL: none is wanted */
+    const char *const *files; /* config files; NULL-ended */
+    int64_t started_at;
+    /* What the program was started with, and what the files say now; NULL: not known. The first
+     * outlives the set. */
+    const struct settings *started_with, *settings;
+    /* Reads the config again and applies it; NULL: not possible. */
+    void (*reload)(void *ctx);
+    /* The same, and fn when that is done: err NULL when what the files say now is taken over. */
+    void (*reload_then)(void *ctx, void (*fn)(void *fn_ctx, const struct pb_error *err),
+                        void *fn_ctx);
+    /* Ends the daemon. */
+    void (*stop)(void *ctx);
+    void *ctx;
+};
+/* Must it be started again for this setting to count? */
+bool control_wants_restart(const struct setting *row, const struct settings *started_with,
+                           const struct settings *now);
+/* Borrowed; kept with the set. All zero until they are set. */
+void control_set_facts(struct hosts *s, const struct control_facts *f);
+const struct control_facts *control_facts_of(const struct hosts *s);
+
+/* Does "server.tool" (or with "/", ":", "__") begin with this server's name? The name's length, or
+ * 0. Of several that fit the longest is meant. */
+size_t control_begins_with(const char *item, const char *server);
+/* FAULT_NO_SERVER for the part of `item` before its first separator, or all of it, with those of
+ * the names (NULL-ended) that are like it. */
+int control_no_server(const char *item, const char *const *names, struct pb_error *err);
+
+struct control_method {
+    const char *name, *params, *help;
+    void (*run)(struct hosts *s, struct request *r);
+};
+/* Sorted, ended by name NULL; for documents. */
+extern const struct control_method control_methods[];
+
+/* The rest of the room. */
+#include "control_write.h"

@@ -1,0 +1,197 @@
+/* control_find.c - is there such a tool or prompt, and if not, why: asked before a call, so that a
+ * person hears of a slip of the pen or of a server that is down, and not just "unknown". */
+#include "control_impl.h"
+#include "face/caller/caller.h"
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+
+/* ---- names of servers ---------------------------------------------------------------------- */
+
+size_t control_begins_with(const char *item, const char *server)
+{
+    static const char *const separators[] = { "/", ".", ":", "__" };
+    size_t n = strlen(server);
+
+    if (strncmp(item, server, n) != 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(separators); i++)
+        if (strncmp(item + n, separators[i], strlen(separators[i])) == 0)
+            return n;
+    return 0;
+}
+
+static char *server_part(const char *item)
+{
+    size_t n = strcspn(item, "/.:");
+    const char *under = strstr(item, "__");
+
+    if (!item[n] && under)
+        n = (size_t)(under - item);
+    return mem_dupn(item, n);
+}
+
+int control_no_server(const char *item, const char *const *names, struct pb_error *err)
+{
+    AUTO_FREE char *server = server_part(item);
+    AUTO_BUF struct buf text = { 0 };
+
+    buf_printf(&text, "there is no server '%.*s'", HUB_NAME_MAX, server);
+    if (!near_write(&text, server, names))
+        buf_str(&text, *names ? "; 'patchbay list' shows those there are"
+                              : ", nor any other; 'patchbay add' adds one");
+    return fault_fail(err, FAULT_NO_SERVER, "%s", buf_cstr(&text));
+}
+
+struct naming {
+    const char **names;
+    size_t n;
+};
+
+static void take_name(void *ctx, struct link *l)
+{
+    struct naming *to = ctx;
+
+    to->names[to->n++] = link_name(l);
+}
+
+int control_no_server_of(const struct hub *h, const char *item, struct pb_error *err)
+{
+    AUTO_FREE const char **names = mem_zero((hub_count(h) + 1) * sizeof *names);
+
+    hub_each(h, take_name, &(struct naming){ names, 0 });
+    return control_no_server(item, names, err);
+}
+
+struct search {
+    const char *item;
+    struct link *best;
+    size_t n;
+};
+
+static void try_server(void *ctx, struct link *l)
+{
+    struct search *s = ctx;
+    size_t n = control_begins_with(s->item, link_name(l));
+
+    if (n > s->n) {
+        s->best = l;
+        s->n = n;
+    }
+}
+
+static struct link *server_of(const struct hub *h, const char *item)
+{
+    struct search s = { .item = item };
+
+    hub_each(h, try_server, &s);
+    return s.best;
+}
+
+/* ---- the method ---------------------------------------------------------------------------- */
+
+static const char *item_of(const struct control_params *p) { return p->tool ? p->tool : p->prompt; }
+
+static const struct entry *look_up(struct hosts *s, const struct control_params *p,
+                                   struct pb_error *err)
+{
+    const struct scope everything = { .builtins = ~0U };
+    struct catalog *c = hub_catalog(hosts_hub(s));
+
+    return p->tool ? catalog_find(c, &everything, LIST_TOOLS, span_of(p->tool), err)
+                   : catalog_find(c, &everything, LIST_PROMPTS, span_of(p->prompt), err);
+}
+
+static void reply_entry(struct request *r, const struct entry *e)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    json_put_str_opt(&o, "server", e->server);
+    json_put_span(&o, "name", e->id);
+    json_put_span(&o, "wire", e->wire);
+    json_end(&o);
+    request_reply(r, buf_span(&b));
+}
+
+static void answer(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    const char *name = item_of(p);
+    struct pb_error err = { 0 };
+    const struct entry *e = look_up(s, p, &err);
+
+    if (!e && name[strcspn(name, "/.:")] && !server_of(hosts_hub(s), name))
+        control_no_server_of(hosts_hub(s), name, &err);
+    if (e)
+        reply_entry(r, e);
+    else
+        control_refuse(r, &err);
+}
+
+/* The same error, with what a person can do about it. */
+static void add_advice(struct pb_error *err, const char *server)
+{
+    static const struct {
+        enum fault fault;
+        const char *verb, *does;
+    } rows[] = {
+        { FAULT_CONNECT, "doctor", "looks into it" },
+        { FAULT_DISABLED, "enable", "switches it on" },
+        { FAULT_NOT_CONNECTED, "reconnect", "tries again" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (fault_of(err) == rows[i].fault) {
+            AUTO_FREE char *text = mem_dup(err->msg);
+
+            fault_fail(err, rows[i].fault, "%s; 'patchbay %s %s' %s", text, rows[i].verb, server,
+                       rows[i].does);
+        }
+}
+
+static void on_connected(void *ctx, const struct pb_error *err)
+{
+    struct control_wait *w = ctx;
+
+    if (err && w->r && !look_up(w->hosts, &w->params, NULL)) {
+        struct link *l = server_of(hosts_hub(w->hosts), item_of(&w->params));
+        struct pb_error full = *err;
+
+        if (l)
+            add_advice(&full, link_name(l));
+        control_refuse(w->r, &full);
+        control_wait_end(w);
+    } else {
+        control_wait_over(w);
+    }
+}
+
+void control_find(struct hosts *s, struct request *r)
+{
+    struct control_wait *w = control_wait_new(s, r, answer);
+    struct hub *hub = hosts_hub(s);
+    struct link *l;
+
+    if (!w)
+        return;
+    if (!w->params.tool == !w->params.prompt) {
+        request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "expected one of tool and prompt");
+        control_wait_end(w);
+        return;
+    }
+    l = server_of(hub, item_of(&w->params));
+    if (!l || look_up(s, &w->params, NULL)) {
+        control_wait_over(w);
+        return;
+    }
+    /* What is known of a server that rests may be old. */
+    if (link_state(l) == LINK_IDLE && hub_connect(hub, link_name(l), NULL) < 0)
+        log_debug("control: '%s' does not start", link_name(l));
+    if (hub_when_connected(hub, link_name(l), on_connected, w, NULL) < 0)
+        control_wait_over(w);
+}

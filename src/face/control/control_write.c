@@ -1,0 +1,473 @@
+#include "control_write.h"
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include <stdio.h>
+
+static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
+{
+    if (wall_ms)
+        json_put_seconds(o, key, wall_ms);
+}
+
+/* What a person can do about it. */
+static void put_next_step(struct json_out *o, const struct spec *spec,
+                          const struct link_status *status)
+{
+    switch (status->state) {
+    case LINK_DISABLED:
+        json_put_fmt(o, "next_step", "patchbay enable %s", spec->name);
+        break;
+    case LINK_ERROR:
+    case LINK_FAILED:
+        json_put_fmt(o, "next_step", "patchbay doctor %s", spec->name);
+        break;
+    case LINK_DISCONNECTED:
+        json_put_fmt(o, "next_step", "patchbay reconnect %s", spec->name);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Why it is as it is; NULL: for no particular reason. */
+static const char *reason(const struct link *l, const struct link_status *s)
+{
+    const struct pb_error *err = link_last_error(l);
+
+    if (s->message)
+        return s->message;
+    return err && (s->state == LINK_RECONNECTING || s->state == LINK_DISCONNECTED) ? err->msg
+                                                                                   : NULL;
+}
+
+static void put_status(struct json_out *o, const struct link *l, const struct link_status *s)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    json_put_str(o, "state", link_state_name(s->state));
+    status_text(&text, s);
+    json_put_span(o, "status", buf_span(&text));
+    json_put_str_opt(o, "message", reason(l, s));
+    if (s->state == LINK_RECONNECTING) {
+        json_put_uint(o, "attempt", s->attempt);
+        json_put_uint(o, "max_attempts", s->max_attempts);
+        put_seconds(o, "next_retry_at", s->next_retry_at);
+    }
+}
+
+/* What goes with it in a list: a dot, a badge, and what its menu offers. */
+static void put_looks(struct json_out *o, const struct link_status *s)
+{
+    const char *tooltip = NULL;
+    enum badge badge = status_badge(s, &tooltip);
+    unsigned actions = row_actions(s->state);
+
+    json_put_str(o, "color", dot_color(s->state));
+    if (badge != BADGE_NONE) {
+        json_begin_object(o, "badge");
+        json_put_str(o, "text", badge_text(badge));
+        json_put_str(o, "color", badge_color(badge));
+        json_put_str_opt(o, "tooltip", tooltip);
+        json_end(o);
+    }
+    json_begin_array(o, "actions");
+    for (unsigned bit = ROW_RETRY; bit <= ROW_LOGS; bit <<= 1)
+        if (actions & bit)
+            json_put_str(o, NULL, row_action_text((enum row_action)bit));
+    json_end(o);
+}
+
+static void put_counts(struct json_out *o, const struct hub *h, const char *name)
+{
+    static const char *const keys[LIST_KINDS] = { "tools", "resources", "templates", "prompts" };
+
+    for (int k = 0; k < LIST_KINDS; k++)
+        json_put_uint(o, keys[k], catalog_count(hub_catalog(h), name, (enum list_kind)k));
+}
+
+static void put_facts(struct json_out *o, const struct link_facts *f)
+{
+    json_put_str_opt(o, "protocol", f->protocol);
+    if (f->pid)
+        json_put_int(o, "pid", f->pid);
+    if (f->latency_ms > 0)
+        json_put_double(o, "latency_ms", f->latency_ms);
+    if (f->connect_took_ms > 0)
+        json_put_double(o, "connect_ms", f->connect_took_ms);
+    put_seconds(o, "connected_at", f->connected_at);
+    put_seconds(o, "last_used_at", f->last_used_at);
+    json_put_uint(o, "calls", f->calls);
+    json_put_uint(o, "failures", f->failures);
+    json_put_uint(o, "in_flight", f->in_flight);
+    if (f->queued)
+        json_put_uint(o, "queued", f->queued);
+    if (f->instances)
+        json_put_uint(o, "instances", f->instances);
+}
+
+void control_put_said(struct json_out *o, const char *key, enum json_type type, struct span said)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (said.n && json_parse(&doc, said, &shallow, NULL) == 0 && json_is(json_root(&doc), type))
+        json_put_raw(o, key, said);
+}
+
+static void put_spec(struct json_out *o, const struct spec *spec, const struct link_facts *f)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    spec_write_masked(&text, spec);
+    json_put_raw(o, "spec", buf_span(&text));
+    control_put_said(o, "server_info", JSON_OBJECT, f->server_info);
+    control_put_said(o, "capabilities", JSON_OBJECT, f->capabilities);
+    control_put_said(o, "instructions", JSON_STRING, f->instructions);
+}
+
+void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
+                          bool full)
+{
+    const struct spec *spec = link_spec(l);
+    AUTO_BUF struct buf what = { 0 };
+    struct hub_counters counters;
+    struct link_status status;
+    struct link_facts facts;
+
+    link_status(l, &status);
+    link_facts(l, &facts);
+    hub_counters(h, spec->name, &counters);
+    spec_describe(&what, spec);
+    json_begin_object(o, key);
+    json_put_str(o, "name", spec->name);
+    json_put_str(o, "display_name", spec->display_name);
+    json_put_str(o, "transport", spec_transport_name(spec->transport));
+    json_put_span(o, "target", buf_span(&what));
+    put_status(o, l, &status);
+    put_next_step(o, spec, &status);
+    put_looks(o, &status);
+    put_counts(o, h, spec->name);
+    put_facts(o, &facts);
+    json_put_uint(o, "reconnects", counters.reconnects);
+    json_put_uint(o, "restarts", counters.restarts);
+    if (spec->file) {
+        json_put_str(o, "file", spec->file);
+        json_put_uint(o, "line", spec->line);
+    }
+    if (full)
+        put_spec(o, spec, &facts);
+    json_end(o);
+}
+
+struct writing {
+    struct json_out *o;
+    const struct hub *hub;
+    const char *server;
+    size_t lines;
+    uint64_t room; /* for calls */
+};
+
+static void write_one_server(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+
+    control_write_server(w->o, NULL, w->hub, l, false);
+}
+
+void control_write_servers(struct json_out *o, const char *key, const struct hub *h)
+{
+    struct writing w = { .o = o, .hub = h };
+
+    json_begin_array(o, key);
+    hub_each(h, write_one_server, &w);
+    json_end(o);
+}
+
+void control_write_entry(struct json_out *o, const struct entry *e)
+{
+    bool named = e->kind == LIST_TOOLS || e->kind == LIST_PROMPTS;
+
+    json_begin_object(o, NULL);
+    json_put_span(o,
+                  named                       ? "name"
+                  : e->kind == LIST_RESOURCES ? "uri"
+                                              : "uriTemplate",
+                  named ? e->id : e->wire);
+    if (named)
+        json_put_span(o, "wire", e->wire);
+    json_put_str_opt(o, "server", e->server);
+    if (!e->enabled)
+        json_put_bool(o, "enabled", false);
+    json_put_raw(o, "definition", e->text);
+    json_end(o);
+}
+
+void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+                           const char *server, const struct filter *filter)
+{
+    const struct entry *const *all = NULL;
+    size_t n = catalog_all(hub_catalog(h), kind, &all);
+
+    json_begin_array(o, list_kind_name(kind));
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = all[i];
+        struct filter_subject subject = { span_of(e->server), e->name };
+
+        /* External ones are the same tools once more, for those who ask over MCP. */
+        if (e->group == HOST_EXTERNAL || (server && (!e->server || strcmp(server, e->server) != 0)))
+            continue;
+        if (filter && !filter_matches(filter, &subject))
+            continue;
+        control_write_entry(o, e);
+    }
+    json_end(o);
+}
+
+static bool is_missed(const struct link *l, const char *server)
+{
+    enum link_state s = link_state(l);
+
+    if (server)
+        return strcmp(server, link_name(l)) == 0 && s != LINK_CONNECTED && s != LINK_IDLE;
+    return link_is_failed(s) || s == LINK_RECONNECTING ||
+           (s == LINK_DISCONNECTED && link_last_error(l));
+}
+
+static const char *failure_name(const struct link *l)
+{
+    const struct pb_error *err = link_last_error(l);
+
+    if (link_state(l) == LINK_DISABLED)
+        return "server_disabled";
+    return err && err->code == PB_E_AUTH ? "auth_required" : "server_not_connected";
+}
+
+static void write_failed(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+    AUTO_BUF struct buf text = { 0 };
+    struct link_status status;
+    const char *why;
+
+    if (!is_missed(l, w->server))
+        return;
+    link_status(l, &status);
+    status_text(&text, &status);
+    why = reason(l, &status);
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "server", link_name(l));
+    json_put_str(w->o, "state", link_state_name(status.state));
+    json_put_str(w->o, "error", failure_name(l));
+    json_put_str(w->o, "message", why ? why : buf_cstr(&text));
+    put_next_step(w->o, link_spec(l), &status);
+    json_end(w->o);
+}
+
+void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
+                          const char *server)
+{
+    struct writing w = { .o = o, .hub = h, .server = server };
+
+    json_begin_array(o, key);
+    hub_each(h, write_failed, &w);
+    json_end(o);
+}
+
+void control_write_modes(struct json_out *o, const char *key, const struct hub *h)
+{
+    const struct mode_set *modes = hub_modes(h);
+
+    json_begin_array(o, key);
+    for (size_t i = 0; modes && i < modes->n; i++)
+        mode_write(o, NULL, &modes->modes[i]);
+    json_end(o);
+}
+
+static void write_call(void *ctx, const struct call_view *c)
+{
+    struct writing *w = ctx;
+
+    if (!w->room)
+        return;
+    w->room--;
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "id", c->uuid);
+    json_put_str(w->o, "server", w->server);
+    json_put_str(w->o, "method", c->method);
+    json_put_span(w->o, "subject", c->subject);
+    if (*c->client)
+        json_put_str(w->o, "client", c->client);
+    json_put_seconds(w->o, "started_at", c->started_at);
+    if (c->progressed)
+        json_put_double(w->o, "progress", c->progress);
+    if (c->total > 0)
+        json_put_double(w->o, "total", c->total);
+    json_put_str_opt(w->o, "message", c->message);
+    json_end(w->o);
+}
+
+static void write_calls_of(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+
+    w->server = link_name(l);
+    link_each_call(l, write_call, w);
+}
+
+void control_write_calls(struct json_out *o, const char *key, const struct hub *h)
+{
+    struct writing w = { .o = o, .hub = h, .room = CONTROL_CALLS_MAX };
+
+    json_begin_array(o, key);
+    hub_each(h, write_calls_of, &w);
+    json_end(o);
+}
+
+static const char *level_name(enum pb_log_level level)
+{
+    return level <= PB_LOG_DEBUG     ? "debug"
+           : level <= PB_LOG_NOTICE  ? "info"
+           : level <= PB_LOG_WARNING ? "warning"
+                                     : "error";
+}
+
+void control_write_log(struct json_out *o, const char *key, const char *server,
+                       const struct log_entry *e)
+{
+    static const char *const sources[] = { "link", "stderr", "server" };
+
+    json_begin_object(o, key);
+    json_put_str(o, "id", e->id);
+    json_put_str(o, "server", server);
+    json_put_seconds(o, "timestamp", e->at);
+    json_put_str(o, "level", level_name(e->level));
+    json_put_str(o, "source", sources[e->source]);
+    json_put_str(o, "message", e->text);
+    json_end(o);
+}
+
+static void write_log_of(void *ctx, struct link *l)
+{
+    struct writing *w = ctx;
+    size_t n = link_log_count(l);
+
+    if (w->server && strcmp(w->server, link_name(l)) != 0)
+        return;
+    for (size_t i = n > w->lines ? n - w->lines : 0; i < n; i++)
+        control_write_log(w->o, NULL, link_name(l), link_log_at(l, i));
+}
+
+void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
+                        const char *server, size_t lines)
+{
+    struct writing w = { .o = o, .hub = h, .server = server, .lines = lines };
+
+    json_begin_array(o, key);
+    hub_each(h, write_log_of, &w);
+    json_end(o);
+}
+
+/* ---- the daemon ---------------------------------------------------------------------------- */
+
+struct census {
+    const struct hub *hub;
+    size_t total, by_state[LINK_COUNT], in_flight, tools;
+};
+
+static void count_server(void *ctx, struct link *l)
+{
+    struct census *t = ctx;
+    struct link_facts facts;
+
+    link_facts(l, &facts);
+    t->total++;
+    t->by_state[link_state(l)]++;
+    t->in_flight += facts.in_flight + facts.queued;
+    t->tools += catalog_count(hub_catalog(t->hub), link_name(l), LIST_TOOLS);
+}
+
+uint64_t control_resident_bytes(void)
+{
+    char line[64] = "";
+    FILE *f = fopen("/proc/self/statm", "re");
+    const char *second;
+
+    if (f && !fgets(line, sizeof line, f))
+        line[0] = '\0';
+    if (f)
+        fclose(f);
+    second = strchr(line, ' ');
+    return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void put_files(struct json_out *o, const struct control_facts *f)
+{
+    json_begin_array(o, "files");
+    for (const char *const *p = f->files; p && *p; p++)
+        json_put_str(o, NULL, *p);
+    json_end(o);
+}
+
+static void put_states(struct json_out *o, const struct census *t)
+{
+    json_begin_object(o, "servers");
+    json_put_uint(o, "total", t->total);
+    for (int i = 0; i < LINK_COUNT; i++)
+        if (t->by_state[i])
+            json_put_uint(o, link_state_name((enum link_state)i), t->by_state[i]);
+    json_end(o);
+}
+
+/* Which settings have changed and do not count yet. */
+static void put_restart(struct json_out *o, const struct control_facts *f)
+{
+    json_begin_array(o, "restart_for");
+    for (const struct setting *row = settings_table; row->name; row++)
+        if (control_wants_restart(row, f->started_with, f->settings))
+            json_put_str(o, NULL, row->name);
+    json_end(o);
+}
+
+/* What held up the one thread that does everything. */
+static void put_loop(struct json_out *o, const struct pb_loop *l)
+{
+    struct loop_stats s = loop_stats(l);
+
+    json_begin_object(o, "loop");
+    json_put_uint(o, "over_20ms", s.busy);
+    json_put_uint(o, "over_100ms", s.slow);
+    json_put_uint(o, "worked_20ms", s.worked);
+    json_put_uint(o, "longest_ms", (uint64_t)s.longest_ms);
+    json_put_str_opt(o, "longest", s.longest);
+    json_end(o);
+}
+
+void control_write_status(struct json_out *o, const struct hosts *s)
+{
+    const struct control_facts *f = control_facts_of(s);
+    const struct hub *h = hosts_hub(s);
+    struct census t = { .hub = h };
+
+    hub_each(h, count_server, &t);
+    json_begin_object(o, NULL);
+    json_put_str(o, "version", pb_version());
+    json_put_int(o, "pid", getpid());
+    json_put_str_opt(o, "url", f->url);
+    json_put_str_opt(o, "token_from", f->token_from);
+    json_put_str_opt(o, "socket", f->socket);
+    json_put_str_opt(o, "home", f->home);
+    put_files(o, f);
+    put_restart(o, f);
+    put_seconds(o, "started_at", f->started_at);
+    put_states(o, &t);
+    json_put_uint(o, "tools", t.tools);
+    json_put_uint(o, "in_flight", t.in_flight);
+    json_put_uint(o, "memory_bytes", control_resident_bytes());
+    put_loop(o, hub_loop(h));
+    control_write_calls(o, "calls", h);
+    json_end(o);
+}

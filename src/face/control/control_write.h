@@ -1,0 +1,34 @@
+/* control_write.h - what control methods tell, as JSON; REST tells the same. There is a hub. */
+#pragma once
+#include "control.h"
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+
+void control_write_servers(struct json_out *o, const char *key, const struct hub *h);
+/* `full`: with its spec (secrets masked) and what it said about itself. */
+void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
+                          bool full);
+void control_write_entry(struct json_out *o, const struct entry *e);
+/* One member named after the kind. server, filter: NULL for all. */
+void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+                           const char *server, const struct filter *filter);
+/* Servers that should be there and are not: [{"server","state","error","message","next_step"}].
+ * `server`: this one only, and also when somebody switched it off. */
+void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
+                          const char *server);
+void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
+/* The first CONTROL_CALLS_MAX under way. */
+void control_write_calls(struct json_out *o, const char *key, const struct hub *h);
+void control_write_log(struct json_out *o, const char *key, const char *server,
+                       const struct log_entry *e);
+/* The last `lines` of one server, or of each. */
+void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
+                        const char *server, size_t lines);
+/* What a server has said of itself, JSON; nothing when it is not of the type that it should be. */
+void control_put_said(struct json_out *o, const char *key, enum json_type type, struct span said);
+/* Of this process; 0: not known. */
+uint64_t control_resident_bytes(void);
+void control_write_status(struct json_out *o, const struct hosts *s);

@@ -1,0 +1,276 @@
+/* relay_ask.c - what a server may ask of a client, and a legacy server's questions on their way. */
+#include "hub/link/link.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/serve/serve.h"
+#include "relay_impl.h"
+
+/* clang-format off */
+static const struct {
+    const char *method;
+    int code;         /* when the client cannot be asked that */
+    const char *text;
+} kinds[] = {
+    [ASK_FORM]        = { "elicitation/create",     RPC_METHOD_NOT_FOUND, "The client does not support elicitation" },
+    [ASK_URL]         = { "elicitation/create",     RPC_INVALID_PARAMS,   "The client does not support elicitation in URL mode" },
+    [ASK_MODEL]       = { "sampling/createMessage", RPC_METHOD_NOT_FOUND, "The client does not support sampling" },
+    [ASK_MODEL_TOOLS] = { "sampling/createMessage", RPC_INVALID_PARAMS,   "The client does not support tools in sampling" },
+    [ASK_ROOTS]       = { "roots/list",             RPC_METHOD_NOT_FOUND, "The client does not support roots" },
+};
+/* clang-format on */
+_Static_assert(ARRAY_LEN(kinds) == ASK_KINDS, "every kind has a row");
+
+const char *relay_ask_method(enum ask_kind kind) { return kinds[kind].method; }
+
+unsigned asks_possible(const struct envelope *env)
+{
+    const bool can[] = {
+        [ASK_FORM] = env->can_elicit,      [ASK_URL] = env->can_elicit_url,
+        [ASK_MODEL] = env->can_sample,     [ASK_MODEL_TOOLS] = env->can_sample_tools,
+        [ASK_ROOTS] = env->can_list_roots,
+    };
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(can); i++)
+        bits |= can[i] ? 1U << i : 0;
+    return bits;
+}
+
+/* What a legacy client says of tasks is not what a modern server would understand by it. */
+static void put_extensions(struct json_out *o, struct json extensions, bool tasks,
+                           struct arena *arena)
+{
+    json_begin_object(o, "extensions");
+    JSON_FOREACH(member, extensions)
+        if (tasks || !json_key_is(member, EXT_TASKS))
+            json_put_raw_key(o, json_key_str(member, arena), json_text(member));
+    json_end(o);
+}
+
+void asks_caps(struct buf *out, const struct envelope *env)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena arena = { 0 };
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    if (json_parse(&doc, env->client_caps, NULL, NULL) == 0)
+        JSON_FOREACH(member, json_root(&doc)) {
+            bool leave_out =
+                json_key_is(member, "tasks") ||
+                (json_key_is(member, "elicitation") && !env->can_elicit && !env->can_elicit_url) ||
+                (json_key_is(member, "sampling") && !env->can_sample) ||
+                (json_key_is(member, "roots") && !env->can_list_roots);
+
+            if (json_key_is(member, "extensions") && json_is(member, JSON_OBJECT))
+                put_extensions(&o, member, env->has_tasks, &arena);
+            else if (!leave_out)
+                json_put_raw_key(&o, json_key_str(member, &arena), json_text(member));
+        }
+    json_end(&o);
+}
+
+static enum ask_kind kind_of(struct span method, struct json params)
+{
+    if (span_is(method, "roots/list"))
+        return ASK_ROOTS;
+    if (span_is(method, "sampling/createMessage"))
+        return json_is(json_get(params, "tools"), JSON_NONE) &&
+                       json_is(json_get(params, "toolChoice"), JSON_NONE)
+                   ? ASK_MODEL
+                   : ASK_MODEL_TOOLS;
+    if (span_is(method, "elicitation/create")) {
+        struct json mode = json_get(params, "mode");
+
+        if (json_is(mode, JSON_NONE) || json_str_is(mode, "form"))
+            return ASK_FORM;
+        if (json_str_is(mode, "url"))
+            return ASK_URL;
+    }
+    return ASK_KINDS;
+}
+
+/* A client opens it in a browser: "javascript:", "file:" and what else a program may start are
+ * nothing that a server has to send anybody to. */
+static bool is_web_url(struct json url)
+{
+    static const char *const schemes[] = { "http://", "https://" };
+    AUTO_ARENA struct arena arena = { 0 };
+    struct span text = json_str(url, &arena);
+    bool known = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        size_t n = strlen(schemes[i]);
+
+        known |= text.n > n && span_is_nocase(span_make(text.p, n), schemes[i]);
+    }
+    for (size_t i = 0; i < text.n; i++)
+        known &= (unsigned char)text.p[i] > 0x20 && text.p[i] != 0x7f;
+    return known;
+}
+
+bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
+                 int *code, const char **text)
+{
+    *kind = kind_of(method, params);
+    if (*kind == ASK_KINDS) {
+        *code = RPC_METHOD_NOT_FOUND;
+        *text = "This is nothing that a client can be asked";
+        return false;
+    }
+    *code = kinds[*kind].code;
+    *text = kinds[*kind].text;
+    if (!(c->can & 1U << *kind))
+        return false;
+    *text = "The URL to be opened is none of http or https";
+    return *kind != ASK_URL || is_web_url(json_get(params, "url"));
+}
+
+struct ask *ask_new(struct relay *c, enum ask_kind kind)
+{
+    struct ask *a = NEW(struct ask);
+
+    a->relay = c;
+    a->kind = kind;
+    list_append(&c->asks, &a->in_relay);
+    c->n_asks++;
+    return a;
+}
+
+int ask_put(struct ask *a, struct span params, request_answer_fn *fn, struct pb_error *err)
+{
+    int rc = request_question(a->relay->request, relay_ask_method(a->kind), params, fn, a, err);
+
+    a->open = rc == 0;
+    return rc;
+}
+
+/* A request that has ended has taken its questions with it. */
+void ask_free(struct ask *a)
+{
+    struct request *r = a->relay->request;
+
+    list_remove(&a->in_relay);
+    a->relay->n_asks--;
+    if (a->relay->set)
+        a->relay->set->ask_bytes -= a->params_n;
+    if (a->open && r)
+        request_withdraw(r, a, "the server does not want to know it any more");
+    free(a->key);
+    free(a->params);
+    free(a->answer);
+    free(a);
+}
+
+void asks_drop(struct relay *c)
+{
+    while (!list_empty(&c->asks))
+        ask_free(CONTAINER_OF(c->asks.next, struct ask, in_relay));
+}
+
+/* ---- a legacy server asks ----------------------------------------------------------------- */
+
+/* When the last of them is gone, the server works again. */
+static void go_on(struct relay *c)
+{
+    if (c->n_asks)
+        return;
+    if (c->where.now == RELAY_ASKING)
+        sm_move(&c->where, c, RELAY_RUNNING);
+    relay_pause(c, false);
+}
+
+static void on_answer(struct request *r, void *ctx, struct span result, const struct pb_error *err)
+{
+    struct ask *a = ctx;
+    struct link_question *q = a->question;
+    struct relay *c = a->relay;
+
+    (void)r;
+    a->open = false;
+    ask_free(a);
+    go_on(c);
+    if (!err)
+        link_answer(q, result);
+    else
+        link_refuse(q, err->code == PB_E_REMOTE ? err->sys : RPC_INTERNAL_ERROR, err->msg);
+}
+
+static void ask_client(struct relay *c, struct link_question *q, enum ask_kind kind,
+                       struct span params)
+{
+    struct ask *a = ask_new(c, kind);
+    struct pb_error err;
+
+    a->question = q;
+    if (ask_put(a, params, on_answer, &err) < 0) {
+        ask_free(a);
+        link_refuse(q, RPC_INTERNAL_ERROR, err.msg);
+        return;
+    }
+    if (kind == ASK_URL)
+        relay_note_url(c, params);
+    if (c->where.now == RELAY_RUNNING) {
+        sm_move(&c->where, c, RELAY_ASKING);
+        relay_pause(c, true);
+    }
+}
+
+static void keep_for_client(struct relay *c, struct link_question *q, enum ask_kind kind,
+                            struct span params)
+{
+    AUTO_BUF struct buf key = { 0 };
+    struct ask *a = ask_new(c, kind);
+
+    buf_printf(&key, "q%u", ++c->last_key); /* keys are never used twice in a call */
+    a->key = buf_take(&key);
+    a->question = q;
+    a->params = params.n ? mem_dupn(params.p, params.n) : NULL;
+    a->params_n = params.n;
+    c->set->ask_bytes += params.n;
+    if (c->where.now == RELAY_RUNNING)
+        relay_park_soon(c);
+}
+
+void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct relay *c = ctx;
+    enum ask_kind kind;
+    const char *text;
+    int code;
+
+    if (params.n && json_parse(&doc, params, &shallow, NULL) < 0)
+        link_refuse(q, RPC_INVALID_PARAMS, "The params are no JSON");
+    else if (c->where.now == RELAY_OVER)
+        link_refuse(q, RPC_INTERNAL_ERROR, "Nobody waits for this call any more");
+    else if (!ask_allowed(c, method, json_root(&doc), &kind, &code, &text))
+        link_refuse(q, code, text);
+    else if (c->n_asks >= MCP_QUESTIONS_MAX)
+        link_refuse(q, RPC_INTERNAL_ERROR, "Too many questions of this call are open");
+    else if (c->request && c->request->env.era == ERA_LEGACY)
+        ask_client(c, q, kind, params);
+    else if (params.n > RELAY_ASK_BYTES || c->set->ask_bytes + params.n > RELAY_ASKS_BYTES)
+        link_refuse(q, RPC_INTERNAL_ERROR, "This is more than can be kept until a client answers");
+    else
+        keep_for_client(c, q, kind, params);
+}
+
+void relay_on_withdrawn(void *ctx, const struct link_question *q)
+{
+    struct relay *c = ctx;
+    struct list *pos, *safe;
+
+    relay_hold(c); /* telling the client may end its request */
+    LIST_FOREACH(pos, safe, &c->asks) {
+        struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+
+        if (a->question == q) {
+            ask_free(a);
+            if (c->where.now != RELAY_OVER)
+                go_on(c);
+            break;
+        }
+    }
+    relay_release(c);
+}

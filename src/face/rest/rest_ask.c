@@ -1,0 +1,385 @@
+/* rest_ask.c - requests that a server answers: S4-39, S4-40, S4-42, S4-43, and prompts (C63). */
+#include "face/control/control.h"
+#include "face/external/external.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include "io/http/http.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
+#include "rest_impl.h"
+#include <ctype.h>
+
+struct ask;
+
+/* What the three kinds of them differ in. */
+struct ask_kind {
+    enum list_kind list;
+    const char *method, *key; /* of the body: "tool" */
+    const char *missing;      /* the code when there is no such thing */
+    void (*answer)(struct ask *a, const struct client_reply *reply);
+};
+
+struct ask {
+    const struct ask_kind *kind;
+    struct hub *hub;
+    struct http_request *r; /* NULL: gone */
+    uint64_t id, limit_ms;
+    char *server, *named;
+};
+
+static void ask_free(struct ask *a)
+{
+    free(a->server);
+    free(a->named);
+    free(a);
+}
+
+/* ---- failures ---- */
+
+static void fail_named(const struct ask *a, const char *message, struct span rpc)
+{
+    rest_fail(a->r, &(struct rest_failure){ 404, a->kind->missing, a->kind->key, span_of(a->named),
+                                            .message = message, .rpc = rpc });
+}
+
+/* C61 */
+static void fail_timeout(const struct ask *a)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    buf_str(&text, "timeout after ");
+    duration_text(&text, a->limit_ms);
+    rest_fail(a->r, &(struct rest_failure){ 504, "call_failed", "server", span_of(a->server),
+                                            .code = "call_timeout", .message = buf_cstr(&text),
+                                            .next = "raise timeout_s of the server or the call" });
+}
+
+/* Servers do not agree on the code that says that there is no such thing. A tool that there is may
+ * say about its arguments what it likes. */
+static bool says_missing(const struct ask *a, const struct pb_error *err)
+{
+    return a->kind->list != LIST_TOOLS && err->code == PB_E_REMOTE &&
+           (err->sys == RPC_RESOURCE_NOT_FOUND || err->sys == RPC_INVALID_PARAMS ||
+            err->sys == RPC_METHOD_NOT_FOUND);
+}
+
+static void fail_ask(const struct ask *a, const struct pb_error *err, struct span rpc)
+{
+    enum fault fault = fault_of(err);
+
+    if (fault == FAULT_TIMEOUT || err->code == PB_E_TIMEOUT)
+        fail_timeout(a);
+    else if (says_missing(a, err))
+        fail_named(a, err->msg, rpc);
+    else if (fault == FAULT_CONNECT || fault == FAULT_NOT_CONNECTED)
+        rest_fail(a->r, &(struct rest_failure){ 503, "server_not_connected", "server",
+                                                span_of(a->server), .message = err->msg });
+    else if (fault != FAULT_NONE && fault != FAULT_CALL)
+        rest_fail_hub(a->r, err, "server", a->server);
+    else
+        rest_fail(a->r,
+                  &(struct rest_failure){ 502, "call_failed", "server", span_of(a->server),
+                                          .code = err->code == PB_E_AUTH ? "auth_required" : NULL,
+                                          .message = err->msg, .rpc = rpc });
+}
+
+/* ---- how it is asked ---- */
+
+/* A page or script may say what it is; what is no such label is no reason to refuse the call. */
+static const char *client_of(struct rest_call *c)
+{
+    struct span label = http_header(c->r, "X-Patchbay-Client", NULL);
+
+    if (!label.n || label.n > MCP_CLIENT_LABEL_MAX)
+        return "REST";
+    for (size_t i = 0; i < label.n; i++)
+        if (!isalnum((unsigned char)label.p[i]) && !memchr(" ._/-", label.p[i], 5))
+            return "REST";
+    return arena_dup(&c->arena, label);
+}
+
+static bool is_uuid(const char *s)
+{
+    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+    for (size_t i = 0; i < sizeof shape; i++)
+        if (shape[i] == 'x' ? !isxdigit((unsigned char)s[i]) : s[i] != shape[i])
+            return false;
+    return true;
+}
+
+/* False: what was given cannot be done, and that was answered. */
+static bool check_ask(struct rest_call *c)
+{
+    const struct rest_value *limit = rest_value(c, "timeout_s");
+    const char *id = rest_text(c, "id");
+
+    if (limit->given && !(limit->number >= 0.001 && limit->number <= SPEC_SECONDS_MAX))
+        rest_refuse(c->r, "timeout_s: expected seconds from 0.001 to %d", SPEC_SECONDS_MAX);
+    else if (id && !is_uuid(id))
+        rest_refuse(c->r, "id: expected a UUID");
+    else if (id && hub_has_call(c->hub, id))
+        rest_fail(c->r, &(struct rest_failure){ 409, "duplicate_call", "id", span_of(id),
+                                                .message = "A call with this id is running" });
+    else
+        return true;
+    return false;
+}
+
+/* ---- asking ---- */
+
+static void on_reply(void *ctx, const struct client_reply *reply)
+{
+    struct ask *a = ctx;
+
+    if (a->r && reply->err)
+        fail_ask(a, reply->err, reply->error);
+    else if (a->r)
+        a->kind->answer(a, reply);
+    ask_free(a);
+}
+
+static void on_gone(void *ctx)
+{
+    struct ask *a = ctx;
+
+    a->r = NULL;
+    hub_cancel(a->hub, a->id, CALL_BY_USER);
+}
+
+static void ask(struct rest_call *c, const struct ask_kind *kind, const char *server,
+                struct span named, struct span params)
+{
+    const struct link *l = hub_link(c->hub, server);
+    const struct rest_value *limit = rest_value(c, "timeout_s");
+    const char *id = rest_text(c, "id");
+    struct pb_error err;
+    struct ask *a;
+
+    if (!check_ask(c))
+        return;
+    a = NEW(struct ask);
+    *a =
+        (struct ask){ .kind = kind,
+                      .hub = c->hub,
+                      .r = c->r,
+                      .limit_ms = limit->given ? (uint64_t)(limit->number * 1000) : link_call_ms(l),
+                      .server = mem_dup(server),
+                      .named = mem_dupn(named.p, named.n) };
+    if (hub_call(c->hub,
+                 &(struct call_spec){ .server = a->server,
+                                      .method = kind->method,
+                                      .params = params,
+                                      .subject = named,
+                                      .timeout_ms = limit->given ? a->limit_ms : 0,
+                                      .caller = "",
+                                      .client = client_of(c),
+                                      .uuid = id,
+                                      .wants_progress = id != NULL, /* it will be looked for */
+                                      .reply = on_reply,
+                                      .ctx = a },
+                 &a->id, &err) < 0) {
+        fail_ask(a, &err, SPAN(""));
+        ask_free(a);
+        return;
+    }
+    http_on_gone(c->r, on_gone, a);
+}
+
+/* ---- who is asked ---- */
+
+/* A server whose name is the part of `item` before a separator; of several the longest. */
+static const char *server_of(struct rest_call *c, const char *item)
+{
+    const char *found = NULL;
+
+    for (size_t n = 1; item[n]; n++) {
+        const char *name = arena_dup(&c->arena, span_make(item, n));
+
+        if (n > HUB_NAME_MAX)
+            break;
+        if (hub_link(c->hub, name) && control_begins_with(item, name))
+            found = name;
+    }
+    return found;
+}
+
+/* Of a server that is on its way, or that rests and has never been asked, it is not known what it
+ * has: the call waits for it, and the server decides. */
+static bool may_come(const struct hub *h, const struct link *l, enum list_kind kind)
+{
+    switch (link_state(l)) {
+    case LINK_CONNECTING:
+    case LINK_AUTHENTICATING:
+    case LINK_RECONNECTING:
+        return true;
+    case LINK_IDLE:
+        return !catalog_count(hub_catalog(h), link_name(l), kind);
+    default:
+        return false;
+    }
+}
+
+static void fail_absent(struct rest_call *c, const struct link *l)
+{
+    struct link_status status;
+
+    link_status(l, &status);
+    rest_fail(c->r,
+              &(struct rest_failure){ 503, "server_not_connected", "server", span_of(link_name(l)),
+                                      .message = status.message ? status.message
+                                                                : link_state_name(status.state) });
+}
+
+/* There is no such tool or prompt: why? True: its server may still have it. */
+static bool explain_missing(struct rest_call *c, const struct ask_kind *kind, const char *item,
+                            const struct pb_error *why, const char **server)
+{
+    const struct link *l;
+
+    *server = server_of(c, item);
+    l = *server ? hub_link(c->hub, *server) : NULL;
+    if (l && may_come(c->hub, l, kind->list))
+        return true;
+    if (l && link_state(l) != LINK_CONNECTED && link_state(l) != LINK_IDLE)
+        fail_absent(c, l);
+    else if (fault_of(why) == FAULT_NO_SERVER)
+        rest_fail(c->r, &(struct rest_failure){ 404, "server_not_found", kind->key, span_of(item),
+                                                .message = why->msg });
+    else
+        rest_fail(c->r, &(struct rest_failure){ 404, kind->missing, kind->key, span_of(item),
+                                                .message = why->msg });
+    return false;
+}
+
+static void ask_named(struct rest_call *c, const struct ask_kind *kind)
+{
+    const struct rest_value *arguments = rest_value(c, "arguments");
+    const char *item = rest_text(c, kind->key), *server;
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct scope scope = { 0 };
+    struct pb_error err = { 0 };
+    const struct entry *e =
+        catalog_find(hub_catalog(c->hub), &scope, kind->list, span_of(item), &err);
+    struct span name;
+
+    if (e) {
+        server = e->server;
+        name = e->name;
+    } else if (explain_missing(c, kind, item, &err, &server)) {
+        size_t n = strlen(server);
+
+        name = span_of(item + n + (item[n] == '_' ? 2 : 1));
+    } else {
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_put_span(&o, "name", name);
+    if (arguments->given)
+        json_put_raw(&o, "arguments", json_text(arguments->json));
+    else if (kind->list == LIST_TOOLS)
+        json_put_raw(&o, "arguments", SPAN("{}"));
+    json_end(&o);
+    ask(c, kind, server, name, buf_span(&params));
+}
+
+/* ---- what is asked ---- */
+
+/* What belongs to the protocol between us and the server says nothing to others. */
+static void put_meta(struct json_out *o, struct span meta)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct json_out inner = json_out(&text);
+    bool any = false;
+
+    if (json_parse(&doc, meta, &shallow, NULL) < 0)
+        return;
+    json_begin_object(&inner, NULL);
+    JSON_FOREACH(member, json_root(&doc)) {
+        struct span key = json_key_str(member, &a);
+
+        if (span_starts(key, "io.modelcontextprotocol/"))
+            continue;
+        json_put_raw_key(&inner, key, json_text(member));
+        any = true;
+    }
+    json_end(&inner);
+    if (any)
+        json_put_raw(o, "_meta", buf_span(&text));
+}
+
+/* Everything else is passed on as it was written. */
+static void answer_result(struct ask *a, const struct client_reply *reply)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    json_begin_object(&o, "result");
+    JSON_FOREACH(member, reply->members) {
+        if (json_key_is(member, "_meta") && json_is(member, JSON_OBJECT))
+            put_meta(&o, json_text(member));
+        else if (!json_key_is(member, "resultType"))
+            json_put_raw_key(&o, json_key_str(member, &arena), json_text(member));
+    }
+    json_end(&o);
+    json_end(&o);
+    rest_reply(a->r, 200, &body);
+}
+
+static void answer_resource(struct ask *a, const struct client_reply *reply)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+    bool is_error = false;
+
+    if (json_parse(&doc, reply->result, NULL, NULL) < 0 || !json_is(json_root(&doc), JSON_OBJECT) ||
+        !external_write_resource(&o, json_root(&doc), &is_error))
+        fail_named(a, "The server's answer has no content", SPAN(""));
+    else
+        rest_reply(a->r, 200, &body);
+}
+
+void rest_mcp_tools_call(struct rest_call *c)
+{
+    static const struct ask_kind kind = { LIST_TOOLS, "tools/call", "tool", "tool_not_found",
+                                          answer_result };
+
+    ask_named(c, &kind);
+}
+
+void rest_mcp_prompts_get(struct rest_call *c)
+{
+    static const struct ask_kind kind = { LIST_PROMPTS, "prompts/get", "prompt", "prompt_not_found",
+                                          answer_result };
+
+    ask_named(c, &kind);
+}
+
+void rest_mcp_resources_read(struct rest_call *c)
+{
+    static const struct ask_kind kind = { LIST_RESOURCES, "resources/read", "uri",
+                                          "resource_not_found", answer_resource };
+    const char *server = rest_text(c, "server"), *uri = rest_text(c, "uri");
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+
+    if (!hub_link(c->hub, server)) {
+        rest_fail(c->r, &(struct rest_failure){ 404, "server_not_found", "server", span_of(server),
+                                                .message = "There is no server of this name" });
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "uri", uri);
+    json_end(&o);
+    ask(c, &kind, server, span_of(uri), buf_span(&params));
+}

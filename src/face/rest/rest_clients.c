@@ -1,0 +1,102 @@
+/* rest_clients.c - S4's servers: S4-37, S4-44 to S4-47. */
+#include "hub/catalog/catalog.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/http/http.h"
+#include "rest_impl.h"
+
+void rest_clients(struct rest_call *c)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    hub_write_servers(&o, "clients", c->hub);
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+static void put_tools(struct json_out *o, const struct hub *h, const char *server)
+{
+    const struct entry *const *all;
+    size_t n = catalog_all(hub_catalog(h), LIST_TOOLS, &all);
+
+    json_begin_array(o, "tools");
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->enabled && all[i]->server && strcmp(all[i]->server, server) == 0)
+            json_put_span(o, NULL, all[i]->id);
+    json_end(o);
+}
+
+static void reply_ok(struct http_request *r, const struct hub *h, const char *server, bool tools)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "status", "ok");
+    json_put_str(&o, "name", server);
+    if (tools)
+        put_tools(&o, h, server);
+    json_end(&o);
+    rest_reply(r, 200, &body);
+}
+
+static void on_connected(struct rest_wait *w, const struct pb_error *err)
+{
+    if (err)
+        rest_fail(w->r,
+                  &(struct rest_failure){ 502, "connect_failed", "name", span_of(w->server),
+                                          .code = err->code == PB_E_AUTH ? "auth_required" : NULL,
+                                          .message = err->msg });
+    else
+        reply_ok(w->r, w->hub, w->server, true);
+}
+
+/* A server that could not be connected stays, in state error (T15, T16): its log tells why, and
+ * `reconnect` tries again. It is forgotten at the end of the program (S4-17) or by DELETE. */
+void rest_clients_connect(struct rest_call *c)
+{
+    const char *name = rest_text(c, "name");
+    AUTO(spec) struct spec *spec = NULL;
+    struct config_request request = { 0 };
+    struct pb_error err;
+
+    if (spec_parse(&spec, name, http_body(c->r), false, &request, &err) < 0) {
+        rest_fail_hub(c->r, &err, "name", name);
+        return;
+    }
+    spec->runtime_only = true;
+    if (hub_add(c->hub, spec, &err) < 0 || hub_connect(c->hub, name, &err) < 0)
+        rest_fail_hub(c->r, &err, "name", name);
+    else
+        rest_wait_connected(c, name, on_connected);
+}
+
+void rest_clients_disconnect(struct rest_call *c)
+{
+    struct link *l = rest_link(c);
+    struct pb_error err;
+
+    if (!l)
+        return;
+    if (hub_disconnect(c->hub, link_name(l), &err) < 0)
+        rest_fail_hub(c->r, &err, "name", link_name(l));
+    else
+        reply_ok(c->r, c->hub, link_name(l), false);
+}
+
+void rest_clients_reconnect(struct rest_call *c)
+{
+    struct link *l = rest_link(c);
+    struct pb_error err;
+
+    if (!l)
+        return;
+    if (hub_reconnect(c->hub, link_name(l), &err) < 0)
+        rest_fail_hub(c->r, &err, "name", link_name(l));
+    else
+        rest_wait_connected(c, link_name(l), on_connected);
+}

@@ -1,0 +1,226 @@
+/* rest_impl.h - shared by the files of rest. */
+#pragma once
+#include "face/host/host.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/secrets/secrets.h"
+#include "hub/spec/spec.h"
+#include "hub/view/view.h"
+#include "io/http/http.h"
+#include "rest.h"
+
+struct rest_events;
+struct rest_metrics;
+struct rest_recent;
+
+struct rest {
+    struct hosts *hosts;
+    struct pb_loop *loop;
+    struct hub *hub; /* NULL: there is none */
+    const struct http_server *http;
+    struct hub_subscription *news;
+    struct view *view; /* without tools and logs: these are read where they are kept */
+    struct rest_events *events;
+    struct rest_metrics *metrics;
+    struct rest_recent *recent;
+    struct list jobs;   /* changes of the config that are under way */
+    struct list trials; /* servers that are being tried */
+    size_t under_way;   /* requests, but for streams */
+};
+
+/* ---- one request ---- */
+
+struct rest_value {
+    bool given;
+    const char *text; /* strings; never NULL when given */
+    uint64_t count;
+    double number;
+    bool yes;
+    struct json json; /* members of the body, as they are; their inside is not taped */
+};
+
+struct rest_call {
+    struct rest *rest;
+    struct hub *hub; /* not NULL where the route needs one */
+    struct http_request *r;
+    const char *principal; /* who asks; borrowed while the route runs */
+    const struct rest_route *route;
+    struct arena arena;
+    struct json_doc doc;
+    struct rest_value values[REST_PARAMS_MAX];
+};
+
+/* rest_find.c. NULL: there is none; *allow (empty before) names the methods that the path has. */
+const struct rest_route *rest_find(struct span method, struct span path, struct buf *allow);
+
+/* rest_params.c. False: refused and answered. */
+bool rest_read(struct rest_call *c);
+const struct rest_value *rest_value(const struct rest_call *c, const char *name);
+/* NULL: not given. */
+const char *rest_text(const struct rest_call *c, const char *name);
+uint64_t rest_count(const struct rest_call *c, const char *name, uint64_t fallback);
+bool rest_yes(const struct rest_call *c, const char *name);
+
+/* ---- answers: rest_reply.c ---- */
+
+void rest_reply(struct http_request *r, int status, const struct buf *json);
+struct rest_failure {
+    int status;
+    const char *error;
+    const char *key; /* names what it is about; may be NULL */
+    struct span value;
+    const char *code; /* a finer one; may be NULL */
+    const char *message;
+    const char *next;    /* NULL: what there is to say about the error in general, if anything */
+    struct span rpc;     /* the error object of the server; may be empty */
+    const char *headers; /* more lines; may be NULL */
+};
+void rest_fail(struct http_request *r, const struct rest_failure *f);
+/* 400 invalid_request. */
+void rest_refuse(struct http_request *r, const char *fmt, ...) PRINTF(2, 3);
+/* What a failed hub function means; the key is "server" unless said. */
+void rest_fail_hub(struct http_request *r, const struct pb_error *err, const char *key,
+                   const char *value);
+/* The link that the path names; NULL: answered with server_not_found. */
+struct link *rest_link(struct rest_call *c);
+void rest_reply_server(struct http_request *r, int status, const struct hub *h, struct link *l);
+
+/* ---- waiting: rest_wait.c ---- */
+
+struct rest_wait {
+    struct hub *hub;
+    struct http_request *r; /* NULL: gone */
+    char *server;
+    void (*then)(struct rest_wait *w, const struct pb_error *err);
+};
+/* `then` when the attempt of the server has ended; err NULL when it is connected. */
+void rest_wait_connected(struct rest_call *c, const char *server,
+                         void (*then)(struct rest_wait *w, const struct pb_error *err));
+
+/* ---- changing the config: rest_job.c ---- */
+
+struct rest_job {
+    struct list in_rest;
+    struct rest *rest;      /* NULL: closed */
+    struct http_request *r; /* NULL: gone */
+    char *path;             /* of config.json */
+    char *name;
+    char *secrets_dir;
+    const char *const *files; /* of the daemon; they outlive the work, and so does: */
+    const struct settings *started_with;
+    struct buf text;
+    struct buf shown;   /* what was seen of the server, when it is to be changed */
+    struct buf secrets; /* as they came; wiped */
+    struct spec *was;   /* what is changed; NULL: nothing that is there */
+    bool on, force, no_reload;
+    /* On a worker. */
+    int (*work)(struct rest_job *j, struct pb_error *err);
+    /* On the loop, when the hub has taken the config over. Answers j->r, which is there. */
+    void (*then)(struct rest_job *j);
+    struct pb_error err;
+    int rc;
+};
+/* NULL: this hub is not run from a config file that could be changed (read), and that was answered.
+ */
+struct rest_job *rest_job_new(struct rest_call *c, const char *name);
+struct rest_job *rest_job_reading(struct rest_call *c);
+void rest_job_start(struct rest_job *j);
+void rest_jobs_leave(struct rest *s);
+
+/* What a person saw of an entry, masked and with its variables filled in, and what it was made of.
+ */
+struct rest_masked {
+    struct span shown;
+    const struct spec *kept;
+};
+/* The entry with everything that is as it was shown put back as it was, words of a list by their
+ * place: rest_unmask.c. `m` may be NULL. -PB_E_INVALID when "***" stands for nothing known. */
+MUST_CHECK int rest_unmask(struct buf *out, struct json entry, const struct rest_masked *m,
+                           struct pb_error *err);
+
+/* ---- keys: rest_secrets.c ---- */
+
+/* Takes "secrets" out of the request, whose body cannot be read any more afterwards if there are
+ * any. -PB_E_INVALID says which is wrong. `out` is to be ended by secret_done(). */
+MUST_CHECK int rest_secrets_take(struct rest_call *c, struct buf *out, struct pb_error *err);
+/* What was taken, for a server that is started with it. */
+MUST_CHECK int rest_secrets_keys(struct span text, const struct spec *s, struct keys *out,
+                                 struct pb_error *err);
+/* On a worker: saves the entry as that of j->name, without the keys in j->secrets, and these where
+ * keys are kept. `old` (may be NULL) is what is replaced: what is not said stays. */
+MUST_CHECK int rest_secrets_save(struct rest_job *j, struct json entry, const struct spec *old,
+                                 struct pb_error *err);
+
+/* ---- trying servers: rest_trial.c ---- */
+
+void rest_trials_end(struct rest *s);
+void rest_trials_leave(struct rest *s);
+
+/* ---- events: rest_events.c ---- */
+
+struct rest_events *rest_events_new(struct rest *s);
+void rest_events_free(struct rest_events *e);
+/* Ends all streams but those of whom `stays` says so; NULL: of nobody. */
+void rest_events_end(struct rest_events *e, bool (*stays)(void *ctx, const char *principal),
+                     void *ctx);
+void rest_events_hub(struct rest_events *e, const struct hub_event *event);
+/* One of our own. */
+void rest_events_tell(struct rest_events *e, const char *type);
+/* What a person is to be told of a change of state, if anything. */
+void rest_events_toast(struct rest_events *e, const struct hub_event *event);
+size_t rest_events_streams(const struct rest_events *e);
+
+/* ---- metrics: rest_metrics.c ---- */
+
+struct rest_metrics *rest_metrics_new(void);
+void rest_metrics_free(struct rest_metrics *m);
+void rest_metrics_hub(struct rest_metrics *m, const struct hub_event *event);
+
+/* ---- calls that have ended: rest_recent.c ---- */
+
+struct rest_recent *rest_recent_new(void);
+void rest_recent_free(struct rest_recent *r);
+void rest_recent_hub(struct rest_recent *r, const struct hub_event *event);
+/* Newest first, at most `limit`. */
+void rest_recent_write(struct json_out *o, const char *key, const struct rest_recent *r,
+                       uint64_t limit);
+
+/* ---- what the table runs ---- */
+
+typedef void rest_run_fn(struct rest_call *c);
+rest_run_fn rest_clients, rest_clients_connect, rest_clients_disconnect, rest_clients_reconnect;
+rest_run_fn rest_mcp_tools, rest_mcp_tools_call, rest_mcp_resources, rest_mcp_resources_read;
+rest_run_fn rest_mcp_prompts, rest_mcp_prompts_get;
+rest_run_fn rest_servers, rest_server, rest_server_logs, rest_server_connect;
+rest_run_fn rest_server_disconnect, rest_server_reconnect, rest_server_restart, rest_server_cancel;
+rest_run_fn rest_reconnect_failed, rest_servers_parse, rest_servers_test;
+rest_run_fn rest_servers_add, rest_server_configure, rest_server_remove, rest_server_enable;
+rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
+rest_run_fn rest_tools, rest_resources, rest_prompts;
+rest_run_fn rest_modes, rest_modes_match, rest_mode_save, rest_mode_remove;
+rest_run_fn rest_settings, rest_settings_change;
+rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
+rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;
+rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
+
+/* ---- the shapes of answers: rest_shapes.c, rest_shapes_lists.c, rest_shapes_events.c ---- */
+
+extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candidates_shape,
+    rest_client_connected_shape, rest_client_prompts_shape, rest_client_resources_shape,
+    rest_client_tools_shape, rest_clients_shape, rest_document_shape, rest_done_mode_shape,
+    rest_done_server_shape, rest_done_shape, rest_logs_shape, rest_mode_match_shape,
+    rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_prompt_page_shape,
+    rest_prompt_result_shape, rest_resource_page_shape, rest_resource_read_shape,
+    rest_server_detail_shape, rest_servers_shape, rest_settings_shape, rest_status_shape,
+    rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
+
+/* rest_schema.c: the keywords of a type in the open object. */
+void rest_put_type(struct json_out *o, enum rest_type type, bool nullable);
+void rest_put_ref(struct json_out *o, const struct rest_shape *shape);
+/* Those of all routes, of failures and of events: {"Server":{…},…}. */
+void rest_put_schemas(struct json_out *o, const char *key);
+
+/* rest_openapi.c, for documents. */
+void rest_write_openapi(struct buf *out);
+/* rest_docs.c */
+void rest_write_docs(struct buf *out, struct buf *headers);

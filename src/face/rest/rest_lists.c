@@ -1,0 +1,177 @@
+/* rest_lists.c - tools, resources and prompts: in S4's shapes (S4-38, S4-41) for those who know
+ * them, and as `patchbay tools --json` prints them, page by page, for a console. */
+#include "face/control/control.h"
+#include "face/host/host.h"
+#include "hub/catalog/catalog.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "rest_impl.h"
+#include <ctype.h>
+
+/* ---- S4's shapes ---- */
+
+typedef void write_fn(struct json_out *o, const char *key, const struct hub *h, const char *server);
+
+static void reply_all(struct rest_call *c, const char *key, write_fn *write)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    write(&o, key, c->hub, rest_text(c, "server"));
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+void rest_mcp_tools(struct rest_call *c) { reply_all(c, "tools", hub_write_tools); }
+
+void rest_mcp_resources(struct rest_call *c) { reply_all(c, "resources", hub_write_resources); }
+
+static void put_string(struct json_out *o, const char *key, struct json v)
+{
+    json_put_raw(o, key, json_is(v, JSON_STRING) ? json_text(v) : SPAN("null"));
+}
+
+static void write_prompts(struct json_out *o, const char *key, const struct hub *h,
+                          const char *server)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    const struct entry *const *all;
+    size_t n = catalog_all(hub_catalog(h), LIST_PROMPTS, &all);
+
+    json_begin_array(o, key);
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = all[i];
+
+        if (!e->server || !e->enabled || (server && strcmp(server, e->server) != 0) ||
+            json_parse(&doc, e->text, &shallow, NULL) < 0)
+            continue;
+        json_begin_object(o, NULL);
+        json_put_span(o, "name", e->id);
+        json_put_str(o, "server", e->server);
+        json_put_span(o, "original_name", e->name);
+        put_string(o, "description", json_get(json_root(&doc), "description"));
+        json_put_raw(o, "arguments",
+                     json_is(json_get(json_root(&doc), "arguments"), JSON_ARRAY)
+                         ? json_text(json_get(json_root(&doc), "arguments"))
+                         : SPAN("[]"));
+        json_end(o);
+    }
+    json_end(o);
+}
+
+void rest_mcp_prompts(struct rest_call *c) { reply_all(c, "prompts", write_prompts); }
+
+/* ---- pages ---- */
+
+struct page {
+    const char *server, *words;
+    const struct filter *filter;
+    uint64_t offset, limit, total;
+};
+
+/* ASCII letters may be of either case. */
+static bool holds(struct span text, const char *words)
+{
+    size_t n = strlen(words);
+
+    for (size_t i = 0; i + n <= text.n; i++) {
+        size_t k = 0;
+
+        while (k < n && tolower((unsigned char)text.p[i + k]) == tolower((unsigned char)words[k]))
+            k++;
+        if (k == n)
+            return true;
+    }
+    return false;
+}
+
+static bool wanted(const struct page *p, const struct entry *e)
+{
+    struct filter_subject subject = { span_of(e->server), e->name };
+    AUTO_ARENA struct arena a = { 0 };
+
+    /* External ones are the same tools once more, for those who ask over MCP. */
+    if (e->group == HOST_EXTERNAL ||
+        (p->server && (!e->server || strcmp(p->server, e->server) != 0)))
+        return false;
+    if (p->filter && !filter_matches(p->filter, &subject))
+        return false;
+    return !p->words || holds(e->id, p->words) || holds(entry_description(e, &a), p->words);
+}
+
+static void write_page(struct json_out *o, const struct hub *h, enum list_kind kind, struct page *p)
+{
+    const struct entry *const *all;
+    size_t n = catalog_all(hub_catalog(h), kind, &all);
+
+    p->total = 0;
+    json_begin_array(o, list_kind_name(kind));
+    for (size_t i = 0; i < n; i++) {
+        if (!wanted(p, all[i]))
+            continue;
+        if (p->total >= p->offset && p->total - p->offset < p->limit)
+            control_write_entry(o, all[i]);
+        p->total++;
+    }
+    json_end(o);
+}
+
+/* False: answered. */
+static bool read_page(struct rest_call *c, struct page *p)
+{
+    const char *id = rest_text(c, "mode");
+    const struct mode *mode = id ? mode_find(hub_modes(c->hub), span_of(id)) : NULL;
+
+    *p = (struct page){ .server = rest_text(c, "server"),
+                        .words = rest_text(c, "q"),
+                        .filter = mode ? mode->filter : NULL,
+                        .offset = rest_count(c, "offset", 0),
+                        .limit = rest_count(c, "limit", REST_PAGE_ITEMS) };
+    if (id && !mode) {
+        rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "mode", span_of(id),
+                                                .message = "There is no mode of this name" });
+        return false;
+    }
+    if (p->server && !hub_link(c->hub, p->server)) {
+        rest_fail(c->r,
+                  &(struct rest_failure){ 404, "server_not_found", "server", span_of(p->server),
+                                          .message = "There is no server of this name" });
+        return false;
+    }
+    if (p->limit < 1 || p->limit > REST_PAGE_ITEMS) {
+        rest_refuse(c->r, "limit: expected 1 to %d", REST_PAGE_ITEMS);
+        return false;
+    }
+    return true;
+}
+
+static void reply_page(struct rest_call *c, enum list_kind kind)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+    struct page p;
+
+    if (!read_page(c, &p))
+        return;
+    json_begin_object(&o, NULL);
+    write_page(&o, c->hub, kind, &p);
+    json_put_uint(&o, "total", p.total);
+    if (p.offset < p.total && p.limit < p.total - p.offset)
+        json_put_uint(&o, "next_offset", p.offset + p.limit);
+    if (kind == LIST_RESOURCES) {
+        write_page(&o, c->hub, LIST_TEMPLATES, &p);
+        json_put_uint(&o, "total_templates", p.total);
+    }
+    control_write_failed(&o, "failed", c->hub, p.server);
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+void rest_tools(struct rest_call *c) { reply_page(c, LIST_TOOLS); }
+
+void rest_resources(struct rest_call *c) { reply_page(c, LIST_RESOURCES); }
+
+void rest_prompts(struct rest_call *c) { reply_page(c, LIST_PROMPTS); }

@@ -1,0 +1,141 @@
+/* rest_modes.c - modes: named choices of tools, kept in config.json. */
+#include "face/control/control.h"
+#include "hub/catalog/catalog.h"
+#include "hub/config/config.h"
+#include "hub/hub/hub.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "io/http/http.h"
+#include "rest_impl.h"
+
+void rest_modes(struct rest_call *c)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    control_write_modes(&o, "modes", c->hub);
+    json_end(&o);
+    rest_reply(c->r, 200, &body);
+}
+
+/* False: it takes too long. Some patterns do, on some names, and nobody else is served meanwhile.
+ */
+static bool put_match(struct json_out *o, const struct catalog *c, const struct filter *f)
+{
+    struct scope scope = { .filter = f };
+    const struct entry *const *all;
+    size_t n = catalog_all(c, LIST_TOOLS, &all), total = 0, matching = 0;
+    uint64_t began = clock_real()->now_ms(clock_real());
+
+    json_begin_object(o, NULL);
+    json_begin_array(o, "names");
+    for (size_t i = 0; i < n; i++) {
+        if (clock_real()->now_ms(clock_real()) - began > LOOP_SLOW_MS)
+            return false;
+        if (!all[i]->server || !all[i]->enabled)
+            continue;
+        total++;
+        if (scope_shows(c, &scope, all[i]) && matching++ < REST_MATCHES_MAX)
+            json_put_span(o, NULL, all[i]->id);
+    }
+    json_end(o);
+    json_put_uint(o, "tools", matching);
+    json_put_uint(o, "total", total);
+    json_end(o);
+    return true;
+}
+
+void rest_modes_match(struct rest_call *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO(filter) struct filter *f = NULL;
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+    struct pb_error err;
+
+    if (json_parse(&doc, json_text(rest_value(c, "filter")->json), NULL, &err) < 0 ||
+        filter_parse(&f, json_root(&doc), &err) < 0) {
+        rest_fail(c->r, &(struct rest_failure){ 400, "invalid_request", .message = err.msg });
+        return;
+    }
+    if (put_match(&o, hub_catalog(c->hub), f))
+        rest_reply(c->r, 200, &body);
+    else
+        rest_refuse(c->r, "the filter takes too long; a simpler pattern would be quicker");
+}
+
+static int save_mode(struct rest_job *j, struct pb_error *err)
+{
+    return config_save_mode(j->path, j->name, buf_span(&j->text), err);
+}
+
+static void reply_saved(struct rest_job *j)
+{
+    const struct mode *mode = mode_find(hub_modes(j->rest->hub), span_of(j->name));
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    if (mode) {
+        mode_write(&o, NULL, mode);
+        rest_reply(j->r, 200, &body);
+    } else {
+        rest_fail(j->r, &(struct rest_failure){ 409, "config_not_taken", "id", span_of(j->name),
+                                                .message = "It was saved, but is not in effect" });
+    }
+}
+
+static void reply_removed(struct rest_job *j)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "status", "ok");
+    json_put_str(&o, "id", j->name);
+    json_end(&o);
+    rest_reply(j->r, 200, &body);
+}
+
+static void save(struct rest_call *c, struct span mode, void (*then)(struct rest_job *j))
+{
+    struct rest_job *j = rest_job_new(c, rest_text(c, "id"));
+
+    if (!j)
+        return;
+    buf_add_span(&j->text, mode);
+    j->work = save_mode;
+    j->then = then;
+    rest_job_start(j);
+}
+
+void rest_mode_save(struct rest_call *c)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct mode_set *check = mode_set_new();
+    struct span text = http_body(c->r);
+    struct pb_error err;
+    int rc = json_parse(&doc, text, NULL, &err);
+
+    if (rc == 0)
+        rc = mode_set_add(check, span_of(rest_text(c, "id")), json_root(&doc), &err);
+    mode_set_unref(check);
+    if (rc < 0)
+        rest_fail_hub(c->r, &err, "id", rest_text(c, "id"));
+    else
+        save(c, text, reply_saved);
+}
+
+void rest_mode_remove(struct rest_call *c)
+{
+    const char *id = rest_text(c, "id");
+
+    if (!mode_find(hub_modes(c->hub), span_of(id)))
+        rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "id", span_of(id),
+                                                .message = "There is no mode of this name" });
+    else if (strcmp(id, "full") == 0)
+        rest_fail(c->r, &(struct rest_failure){ 409, "mode_predefined", "id", span_of(id),
+                                                .message = "This mode is always there" });
+    else
+        save(c, (struct span){ 0 }, reply_removed);
+}

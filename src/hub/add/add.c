@@ -1,0 +1,376 @@
+#include "add.h"
+#include "add_parts.h"
+#include "hub/spec/spec.h"
+#include <assert.h>
+#include <stdio.h>
+
+static const char how[] =
+    "NAME -- COMMAND, NAME URL, a URL, or a package as in 'npx -y @scope/name'";
+
+/* What was typed, sorted out. */
+struct reading {
+    struct arena arena;
+    const char *name; /* NULL: it names itself */
+    const char *const *target;
+    bool one_text; /* a package or a URL that stands for itself */
+};
+
+static size_t count(const char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* "\\" at the end of a line: the line goes on. How many bytes that takes; 0: it is none. */
+static size_t continuation(const char *p)
+{
+    if (p[0] != '\\')
+        return 0;
+    return p[1] == '\n' ? 2 : p[1] == '\r' && p[2] == '\n' ? 3 : 0;
+}
+
+static bool has_space(const char *s) { return s[strcspn(s, " \t\r\n")] != '\0'; }
+
+/* A command that is a path cannot be taken for a name. */
+static bool is_path(const char *word)
+{
+    return word[0] == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
+}
+
+static bool good_name(const char *word) { return spec_check_name(span_of(word), NULL) == 0; }
+
+/* One word of a line, as a shell would read it without its variables. NULL: a quote is open. */
+static const char *next_word(struct buf *out, const char *p)
+{
+    char quote = '\0';
+
+    for (; *p && (quote || !is_space(*p)); p++) {
+        if (quote ? *p == quote : (*p == '"' || *p == '\'')) {
+            quote = (char)(quote ? 0 : *p);
+        } else if (quote != '\'' && continuation(p)) {
+            p += continuation(p) - 1;
+        } else if (*p == '\\' && quote != '\'' && p[1]) {
+            buf_byte(out, *++p);
+        } else {
+            buf_byte(out, *p);
+        }
+    }
+    return quote ? NULL : p;
+}
+
+int add_split(struct arena *a, const char *text, const char *const **out, struct pb_error *err)
+{
+    const char **words = arena_alloc(a, (SPEC_WORDS_MAX + 1) * sizeof *words);
+    const char *p = text;
+
+    for (size_t n = 0;; n++) {
+        AUTO_BUF struct buf word = { 0 };
+
+        while (is_space(*p) || continuation(p))
+            p += is_space(*p) ? 1 : continuation(p);
+        if (!*p)
+            break;
+        if (n == SPEC_WORDS_MAX)
+            return fail(err, PB_E_LIMIT, "a command has at most %d words", SPEC_WORDS_MAX);
+        p = next_word(&word, p);
+        if (!p)
+            return fail(err, PB_E_INVALID, "a quote is not closed in the command");
+        words[n] = arena_dup(a, buf_span(&word));
+    }
+    *out = words;
+    return 0;
+}
+
+static const char *const *join(struct arena *a, const char *const *x, const char *const *y)
+{
+    size_t n = count(x), m = count(y);
+    const char **out = arena_alloc(a, (n + m + 1) * sizeof *out);
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i];
+    for (size_t i = 0; i < m; i++)
+        out[n + i] = y[i];
+    return out;
+}
+
+/* ---- What the words are -------------------------------------------------------------------- */
+
+static int refuse_name(const char *name, struct pb_error *err)
+{
+    AUTO_BUF struct buf slug = { 0 };
+    int rc = spec_check_name(span_of(name), err);
+
+    if (strchr(name, '='))
+        return fail(err, PB_E_INVALID, "'%.*s=…' is no name: each variable has its own -e",
+                    (int)strcspn(name, "="), name);
+    if (rc < 0 && err) {
+        struct pb_error was = *err;
+
+        spec_slug(&slug, span_of(name));
+        return fail(err, PB_E_INVALID, "%s; '%s' would be one", was.msg, buf_cstr(&slug));
+    }
+    return rc;
+}
+
+/* A word that says nothing of how it is to be run. */
+static int refuse_word(const char *word, struct pb_error *err)
+{
+    char shown[33];
+
+    snprintf(shown, sizeof shown, "%s", word);
+    text_make_printable(shown);
+    if (strchr(word, '/') && strchr(word, '.') && word[0] != '.')
+        return fail(err, PB_E_INVALID,
+                    "'%s' is no command: 'https://%s' would be a URL, 'docker run %s' an image",
+                    shown, shown, shown);
+    return fail(err, PB_E_INVALID,
+                "'%s' alone does not say what to run: 'npx -y %s' for an npm package, 'uvx %s' for "
+                "a Python one, or %s",
+                shown, shown, shown, how);
+}
+
+static int read_one(struct reading *d, const char *text, struct pb_error *err)
+{
+    const char *const *words;
+    int rc = add_split(&d->arena, text, &words, err);
+
+    if (rc < 0)
+        return rc;
+    d->one_text = true;
+    if (!words[0])
+        return fail(err, PB_E_INVALID, "what is to be added? %s", how);
+    if (words[1]) {
+        if (!add_is_runner(words[0]) && !is_path(words[0]) && !add_is_npm_id(words[0]))
+            return refuse_word(words[0], err);
+    } else if (!add_has_scheme(words[0]) && !add_is_npm_id(words[0]) && !is_path(words[0]) &&
+               !add_is_runner(words[0])) {
+        return refuse_word(words[0], err);
+    }
+    if (add_is_npm_id(words[0]))
+        words = join(&d->arena, (const char *const[]){ "npx", "-y", NULL }, words);
+    d->target = words;
+    return 0;
+}
+
+/* Several words, of which the first may be the name. */
+static int read_words(struct reading *d, const char *const *words, struct pb_error *err)
+{
+    if (!words[0])
+        return fail(err, PB_E_INVALID, "what is to be added? %s", how);
+    if (!words[1])
+        return read_one(d, words[0], err);
+    d->target = words;
+    if (add_is_url(words[0]))
+        return 0; /* and too much behind it, as will be said */
+    if (is_path(words[0]))
+        return 0;
+    if (add_is_npm_id(words[0])) {
+        d->target = join(&d->arena, (const char *const[]){ "npx", "-y", NULL }, words);
+        return 0;
+    }
+    if (add_is_runner(words[0]) && !add_has_scheme(words[1])) {
+        d->one_text = true;
+        return 0;
+    }
+    d->name = words[0];
+    d->target = words + 1;
+    return 0;
+}
+
+static int read_request(struct reading *d, const struct add_request *r, struct pb_error *err)
+{
+    static const char *const none[] = { NULL };
+    const char *const *words = r->words ? r->words : none;
+
+    d->name = r->name;
+    if (r->name) {
+        d->target = join(&d->arena, words, r->command);
+        if (d->target[0] && !d->target[1] &&
+            (add_is_npm_id(d->target[0]) || has_space(d->target[0])))
+            return read_one(d, d->target[0], err);
+        d->one_text = !r->command;
+    } else if (!words[0] && r->command) {
+        return read_words(d, r->command, err); /* claude takes the name behind "--" too */
+    } else if (!r->command) {
+        return read_words(d, words, err);
+    } else {
+        d->name = words[0];
+        d->target = join(&d->arena, words + 1, r->command);
+    }
+    if (!d->target[0])
+        return fail(err, PB_E_INVALID, "what is to be added? %s", how);
+    return 0;
+}
+
+bool add_begins_command(const char *const *words, size_t n, bool named, const char *const *rest)
+{
+    const char *word = words[n - 1];
+
+    if ((rest[0] && strcmp(rest[0], "--") == 0) || add_has_scheme(word) || has_space(word))
+        return false;
+    if (named || n > 1 || is_path(word) || add_is_npm_id(word))
+        return true;
+    if (!add_is_runner(word) || !rest[0] || add_has_scheme(rest[0]))
+        return false;
+    for (; *rest; rest++)
+        if (strcmp(*rest, "--") == 0)
+            return false;
+    return true;
+}
+
+/* ---- The spec ------------------------------------------------------------------------------ */
+
+static int set_headers(struct spec *s, const char *const *headers, struct pb_error *err)
+{
+    size_t n = count(headers);
+    const char **out;
+
+    if (!headers || !n)
+        return 0;
+    out = arena_alloc(&s->arena, (n + 1) * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        int rc = add_read_header(&s->arena, headers[i], &out[i], err);
+
+        if (rc < 0)
+            return rc;
+    }
+    s->headers = out;
+    return 0;
+}
+
+static void set_package(struct spec *s, const struct add_package *p)
+{
+    if (p->kind == SPEC_PACKAGE_NONE)
+        return;
+    s->package = p->kind;
+    s->package_id = arena_dup(&s->arena, span_of(p->id));
+    s->runtime_hint = p->hint ? arena_dup(&s->arena, span_of(p->hint)) : NULL;
+}
+
+static int make_remote(struct spec **out, struct reading *d, const struct add_request *r,
+                       struct pb_error *err)
+{
+    const char *url = d->target[0];
+    AUTO_BUF struct buf name = { 0 };
+    AUTO(spec) struct spec *s = NULL;
+    enum spec_transport transport = SPEC_STDIO;
+    int rc;
+
+    if (d->target[1])
+        return fail(err, PB_E_INVALID, "nothing may follow a URL but options; '%s' does",
+                    d->target[1]);
+    rc = add_check_url(url, err);
+    if (rc == 0)
+        rc = add_check_transport(r->transport, true, url, &transport, err);
+    if (rc < 0)
+        return rc;
+    if (r->env && r->env[0])
+        return fail(err, PB_E_INVALID,
+                    "-e is for commands: a server at a URL takes -H \"Name: "
+                    "value\"");
+    if (r->cwd)
+        return fail(err, PB_E_INVALID, "--cwd is for commands: a server at a URL has its own");
+    if (d->name)
+        buf_str(&name, d->name);
+    else
+        add_name_url(&name, url);
+    s = transport == SPEC_SSE ? spec_sse(buf_cstr(&name), url) : spec_http(buf_cstr(&name), url);
+    s->guess_sse = transport == SPEC_HTTP && !r->transport;
+    rc = set_headers(s, r->headers, err);
+    if (rc < 0)
+        return rc;
+    set_package(s, &(struct add_package){ .kind = SPEC_PACKAGE_HTTP, .id = url });
+    s->auth = add_detect_auth(NULL, NULL, s->headers);
+    *out = TAKE(s);
+    return 0;
+}
+
+/* NAME "npx -y x": one word that is a whole command, unless there is a program of that name. */
+static int unfold(struct reading *d, struct pb_error *err)
+{
+    if (d->target[1] || !has_space(d->target[0]) || access(d->target[0], F_OK) == 0)
+        return 0;
+    return add_split(&d->arena, d->target[0], &d->target, err);
+}
+
+static int make_command(struct spec **out, struct reading *d, const struct add_request *r,
+                        struct pb_error *err)
+{
+    AUTO_BUF struct buf name = { 0 };
+    enum spec_transport transport = SPEC_STDIO;
+    struct add_package package;
+    struct spec *s;
+    int rc = unfold(d, err);
+
+    if (rc == 0 && (!d->target[0] || !*d->target[0]))
+        return fail(err, PB_E_INVALID, "the command is empty: %s", how);
+    if (rc == 0)
+        rc = add_check_transport(r->transport, false, d->target[0], &transport, err);
+    if (rc == 0)
+        rc = add_check_env(r->env, err);
+    if (rc == 0 && d->one_text)
+        rc = add_complete(&d->arena, &d->target, r->env, err);
+    if (rc < 0)
+        return rc;
+    if (r->headers && r->headers[0])
+        return fail(err, PB_E_INVALID, "-H is for URLs: a command takes -e NAME=value");
+    if (count(d->target) > SPEC_WORDS_MAX)
+        return fail(err, PB_E_LIMIT, "a command has at most %d words", SPEC_WORDS_MAX);
+    if (d->name)
+        buf_str(&name, d->name);
+    else
+        add_name_command(&name, d->target);
+    s = spec_stdio(buf_cstr(&name), d->target[0], d->target + 1, r->env);
+    add_find_package(d->target, &package);
+    set_package(s, &package);
+    s->cwd = r->cwd ? arena_dup(&s->arena, span_of(r->cwd)) : NULL;
+    s->auth = add_detect_auth(d->target, r->env, NULL);
+    *out = s;
+    return 0;
+}
+
+static int set_inherit(struct spec **s, const char *text, struct pb_error *err)
+{
+    if (inherit_parse(&(*s)->inherit_env, span_of(text), &(*s)->arena, err) == 0)
+        return 0;
+    spec_unref(*s);
+    *s = NULL;
+    return fail_in(err, "--inherit-env");
+}
+
+int add_parse(struct spec **out, const struct add_request *r, struct pb_error *err)
+{
+    struct reading d = { 0 };
+    int rc = read_request(&d, r, err);
+
+    assert(rc < 0 || d.target);
+    if (rc == 0 && d.name && !good_name(d.name))
+        rc = refuse_name(d.name, err);
+    if (rc == 0 && add_has_scheme(d.target[0]))
+        rc = make_remote(out, &d, r, err);
+    else if (rc == 0)
+        rc = make_command(out, &d, r, err);
+    if (rc == 0 && r->lazy)
+        (*out)->start = SPEC_LAZY;
+    if (rc == 0 && r->inherit_env)
+        rc = set_inherit(out, r->inherit_env, err);
+    arena_done(&d.arena);
+    return rc;
+}
+
+int add_parse_text(struct spec **out, const char *text, struct pb_error *err)
+{
+    struct add_request r = { .words = (const char *const[]){ text, NULL } };
+    int rc = add_parse(out, &r, err);
+
+    if (rc == 0) {
+        (*out)->source = SPEC_SOURCE_MANUAL;
+        (*out)->source_name = arena_dup(&(*out)->arena, span_of(text));
+    }
+    return rc;
+}

@@ -1,0 +1,163 @@
+/* hub_impl.h - what the files of the hub share. Not for others: they use hub.h.
+ *
+ * What a link tells is only noted down; at the end of the turn member_settle() looks at each server
+ * that something happened to and compares what is with what is wanted. So no decision is made in
+ * the middle of a link's own work, and several things of one turn are answered once. */
+#pragma once
+#include "hub.h"
+#include "hub/catalog/catalog.h"
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include <assert.h>
+
+/* One server of the hub. */
+struct member {
+    struct list at;   /* in hub.members, or in hub.leaving until its processes are gone */
+    struct list todo; /* in hub.todo when member_settle() is to look at it */
+    struct hub *hub;
+    struct link *link;
+    char *name;
+    uint64_t no;        /* never given twice; the upper part of the ids of its calls */
+    struct timer retry; /* before the next attempt */
+
+    bool wanted;      /* it should be connected: a failure or loss is answered by the policy */
+    bool was_up;      /* has been connected since somebody asked for it */
+    bool up;          /* connected, and nobody has asked for the contrary since */
+    bool fresh;       /* has come up, and member_settle() has not seen it yet */
+    bool by_hand;     /* the attempt under way was asked for by somebody */
+    bool loading;     /* what the disk knows of it is being read; it starts after that */
+    bool unhealthy;   /* a ping failed */
+    bool pinging;     /* one is on its way */
+    bool known;       /* its lists are in the catalog, from the disk or from itself */
+    bool cache_dirty; /* they differ from what is on the disk */
+    bool cache_busy;  /* they are being written */
+    bool tasks_kept;  /* the disk says that it has tasks */
+    bool leaving;
+    unsigned closing; /* links of it that are not gone yet */
+    unsigned loads;   /* times that its file was asked for; what an older one says is dropped */
+    unsigned reconnects, restarts;
+    bool permanent_error;
+    size_t subscriptions;
+    uint64_t up_since, used_at, pinged_at; /* loop time */
+    enum pb_era hint;                      /* what it spoke last time */
+    struct list parked;                    /* calls that wait for it */
+    struct list waits;                     /* hub_when_connected() */
+    struct table tools_seen;               /* hash of a name -> hash of what it was */
+};
+
+struct hub {
+    struct hub_options opts; /* its strings are ours */
+    char id[ID_CHARS + 1];   /* see circle.h */
+    struct link_options link_opts;
+    struct claims *claims; /* of all servers */
+    struct pb_loop *loop;
+    struct catalog *catalog;
+    struct mode_set *modes;
+    struct list members, leaving, todo;
+    struct map by_name, by_no;
+    uint64_t last_no;
+
+    struct list listeners;
+    size_t hearers;     /* listeners that want events */
+    unsigned telling;   /* how deep in fan-outs we are */
+    struct map changed; /* server -> bits of list_kinds that listeners have not been told of */
+
+    struct map parked; /* id -> struct parked: those that wait and those that did */
+    size_t waiting;
+    struct map named; /* uuid -> struct parked: those that wait and whose caller chose one */
+    uint64_t last_parked;
+
+    struct timer health, idle;
+    struct list waits;      /* hub_when_settled() */
+    size_t jobs;            /* work on other threads, begun or not */
+    struct list cache_jobs; /* those that wait for others of them */
+    size_t cache_running;
+    struct timer cache_retry; /* no worker was free for any of them */
+    bool deferred;            /* we look at what happened at the end of this turn */
+
+    bool closing;
+    struct timer limit;
+    struct list closers;
+};
+
+/* A hub belongs to the thread of its loop; others use hub_wait.h. At every way in. */
+static inline void hub_owned(const struct hub *h)
+{
+    assert(loop_on_thread(h->loop) && "a hub is used on the thread of its loop");
+}
+
+/* hub.c */
+struct member *hub_find(const struct hub *h, const char *name);
+struct member *hub_find_or_fail(const struct hub *h, const char *name, struct pb_error *err);
+/* Those there are now, for walks in which one may go: each is looked up when its turn comes. The
+ * caller frees *out. */
+size_t hub_numbers(const struct hub *h, uint64_t **out);
+struct member *hub_by_no(const struct hub *h, uint64_t no);
+bool member_is_lazy(const struct member *m);
+void member_touch(struct member *m); /* something happened to it */
+void hub_touch(struct hub *h);
+/* Stops trying, without touching the link. */
+void member_unwant(struct member *m);
+/* Its tools are gone, unless it only rests. */
+void member_forget_lists(struct member *m);
+/* Ends the link and makes a new one of this spec, which starts when the old one is gone. */
+void member_replace(struct member *m, struct spec *spec);
+void hub_maybe_end(struct hub *h);
+
+/* hub_retry.c */
+/* Begins an attempt, as soon as nothing is left of the one before. */
+void member_attempt(struct member *m);
+/* By hand: the counters start anew. */
+void member_start(struct member *m);
+/* A call or a missing list wants it. */
+void member_wake(struct member *m);
+/* It is connected, or on the way to it, or will be tried again. */
+bool member_is_coming(const struct member *m);
+void member_settle(struct member *m);
+void member_on_retry(void *ctx);
+link_open_fn member_open;
+
+/* hub_health.c */
+void hub_health_init(struct hub *h);
+void hub_health_wake(struct hub *h); /* a server came up */
+void hub_idle_wake(struct hub *h);
+
+/* hub_call.c */
+/* Sends what waits, or ends it if the server does not come. */
+void member_settle_calls(struct member *m);
+void member_end_calls(struct member *m, const struct pb_error *err);
+/* Why it cannot be used now. Returns the code. */
+int member_fault(const struct member *m, struct pb_error *err);
+
+/* hub_cache.c */
+/* Reads what is known of it, then member_loaded(). */
+void member_load(struct member *m);
+void member_loaded(struct member *m);
+void member_save(struct member *m);
+loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
+
+/* hub_changes.c: its tools in the catalog are new. */
+void member_note_tools(struct member *m);
+
+/* hub_settle.c */
+void member_settle_waits(struct member *m);
+void member_end_waits(struct member *m, const struct pb_error *err);
+void hub_settle_waits(struct hub *h);
+
+/* hub_listen.c: what links tell; ctx is the member. */
+void member_on_event(void *ctx, const struct hub_event *e);
+void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct span array);
+void member_on_resource(void *ctx, struct link *l, struct span uri);
+void member_on_task(void *ctx, struct link *l, const char *caller, struct span params);
+void member_on_message(void *ctx, struct link *l, struct span params);
+bool member_on_question(void *ctx, struct link *l, struct link_question *q, struct span method,
+                        struct span params);
+void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *q);
+void member_on_elicited(void *ctx, struct link *l, struct span params);
+void member_on_learned(void *ctx, struct link *l);
+void member_on_settled(void *ctx, struct link *l);
+void hub_tell(struct hub *h, const struct hub_event *e);
+void hub_tell_member(struct member *m, enum hub_event_kind kind);
+void hub_lists_changed(struct hub *h, const char *server, unsigned kinds);
+void hub_tell_changes(struct hub *h);
+void hub_drop_listeners(struct hub *h);

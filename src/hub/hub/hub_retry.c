@@ -1,0 +1,230 @@
+/* hub_retry.c - when a server is tried, and when no more.
+ *
+ * Two counters. Reconnects: attempts by ourselves since the connection was lost or never came; the
+ * wait before each is twice the one before. Restarts: how often the process of a server that had
+ * been connected ended; past the limit the server is given up. Asking for a server by hand sets
+ * both to 0, and so does a connection that lasted. */
+#include "hub/link/link.h"
+#include "hub/spec/spec.h"
+#include "hub_impl.h"
+#include "mcp/client/client.h"
+#include "mcp/rpc/rpc.h"
+#include <assert.h>
+
+int member_open(void *ctx, struct client **out, struct pb_loop *loop, const struct spec *spec,
+                const char *caller, const struct client_events *events, void *events_ctx,
+                struct pb_error *err)
+{
+    struct member *m = ctx;
+    const struct hub_options *o = &m->hub->opts;
+    struct spec hinted = *spec; /* is only looked at while the client is being opened */
+
+    if (spec->era == PB_ERA_AUTO)
+        hinted.era = m->hint;
+    if (o->open)
+        return o->open(o->open_ctx, out, loop, &hinted, caller, events, events_ctx, err);
+    return link_open_client(&m->hub->link_opts, out, loop, &hinted, caller, events, events_ctx,
+                            err);
+}
+
+bool member_is_coming(const struct member *m)
+{
+    return m->wanted || link_state(m->link) == LINK_CONNECTED;
+}
+
+void member_attempt(struct member *m)
+{
+    struct pb_error err;
+
+    if (m->loading || m->closing || !link_settled(m->link))
+        return; /* whoever ends that looks again */
+    if (link_connect(m->link, m->reconnects, &err) < 0) {
+        log_warn("server '%s': %s", m->name, err.msg);
+        member_unwant(m);
+    }
+    member_touch(m);
+}
+
+void member_on_retry(void *ctx) { member_attempt(ctx); }
+
+static bool attempt_runs(const struct member *m)
+{
+    enum link_state s = link_state(m->link);
+
+    return s == LINK_CONNECTING || s == LINK_AUTHENTICATING;
+}
+
+void member_start(struct member *m)
+{
+    timer_stop(&m->retry);
+    if (attempt_runs(m))
+        link_cancel_connect(m->link);
+    m->reconnects = m->restarts = 0;
+    m->permanent_error = m->was_up = m->unhealthy = false;
+    m->wanted = m->by_hand = true;
+    m->used_at = loop_now(m->hub->loop);
+    member_attempt(m);
+    member_touch(m);
+}
+
+void member_wake(struct member *m)
+{
+    if (m->wanted)
+        return;
+    m->reconnects = 0;
+    m->was_up = m->by_hand = false;
+    m->wanted = true;
+    m->used_at = loop_now(m->hub->loop);
+    member_attempt(m);
+    member_touch(m);
+}
+
+static uint64_t delay_of(const struct retry_policy *p, unsigned n)
+{
+    uint64_t ms = p->base_ms, cut = 0;
+
+    if (p->kind != RETRY_BACKOFF)
+        return 0;
+    while (n-- > 0 && ms < HUB_DELAY_MAX_MS)
+        ms *= 2;
+    if (ms > HUB_DELAY_MAX_MS)
+        ms = HUB_DELAY_MAX_MS;
+    if (p->jitter && ms >= 2) {
+        id_random(&cut, sizeof cut);
+        cut %= ms / 2 + 1;
+    }
+    return ms - cut;
+}
+
+static void give_up(struct member *m)
+{
+    member_unwant(m);
+    link_give_up(m->link);
+}
+
+/* `step` is how often the wait is doubled. */
+static void try_again(struct member *m, unsigned step)
+{
+    const struct retry_policy *p = &m->hub->opts.reconnect;
+    uint64_t ms;
+
+    if (m->reconnects >= p->max) {
+        give_up(m);
+        return;
+    }
+    ms = delay_of(p, step);
+    m->reconnects++;
+    m->by_hand = false;
+    link_mark_reconnecting(m->link, m->reconnects, p->max,
+                           ms ? loop_wall(m->hub->loop) + (int64_t)ms : 0);
+    if (ms)
+        timer_start(&m->retry, ms);
+    else
+        member_attempt(m);
+}
+
+static bool may_retry(const struct member *m)
+{
+    return link_spec(m->link)->auto_reconnect && m->hub->opts.reconnect.kind != RETRY_NONE;
+}
+
+/* It had been connected and went away by itself. */
+static void answer_loss(struct member *m)
+{
+    uint64_t lived = loop_now(m->hub->loop) - m->up_since;
+    struct link_facts facts;
+
+    if (!may_retry(m)) {
+        member_unwant(m);
+        return;
+    }
+    if (lived >= HUB_PROVEN_MS)
+        m->reconnects = 0;
+    if (lived >= HUB_STEADY_MS)
+        m->restarts = 0;
+    link_facts(m->link, &facts);
+    if (!facts.crashed) {
+        try_again(m, m->reconnects);
+        return;
+    }
+    if (m->restarts >= m->hub->opts.restart_max) {
+        m->permanent_error = true;
+        give_up(m);
+        return;
+    }
+    m->reconnects = 0;
+    try_again(m, m->restarts++);
+}
+
+/* The last attempt failed. */
+static void answer_failure(struct member *m)
+{
+    const struct pb_error *why = link_last_error(m->link);
+    bool refused = why && why->code == PB_E_AUTH; /* trying again does not make us welcome */
+    bool policy = !refused && may_retry(m) && (m->was_up || m->hub->opts.retry_initial);
+    bool hinted = !refused && m->hint != PB_ERA_AUTO;
+
+    m->hint = PB_ERA_AUTO;
+    if (policy)
+        try_again(m, m->reconnects);
+    else if (hinted)
+        member_attempt(m); /* it may have been replaced by one that speaks the other era */
+    else
+        member_unwant(m);
+}
+
+static void came_up(struct member *m)
+{
+    struct link_facts facts;
+
+    link_facts(m->link, &facts);
+    m->fresh = false;
+    m->wanted = m->was_up = true;
+    m->by_hand = false;
+    if (facts.era != ERA_UNKNOWN)
+        m->hint = facts.era == ERA_LEGACY ? PB_ERA_LEGACY : PB_ERA_MODERN;
+    hub_health_wake(m->hub);
+    hub_idle_wake(m->hub);
+}
+
+static void settle_up(struct member *m)
+{
+    if (m->fresh)
+        came_up(m);
+    if (m->unhealthy) {
+        m->unhealthy = false;
+        link_disconnect(m->link);
+        member_touch(m);
+    } else {
+        member_save(m);
+    }
+}
+
+static void settle_down(struct member *m, enum link_state s)
+{
+    bool lost = m->up;
+
+    m->up = m->fresh = m->unhealthy = false;
+    m->was_up |= lost;
+    if (m->wanted && s == LINK_DISCONNECTED && lost)
+        answer_loss(m);
+    else if (m->wanted && s == LINK_ERROR)
+        answer_failure(m);
+    else if (m->wanted && s != LINK_DISABLED && !attempt_runs(m) && !timer_running(&m->retry))
+        member_attempt(m); /* it had to wait until its file was read or its old process gone */
+    s = link_state(m->link);
+    if (!m->wanted && (link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m))))
+        member_forget_lists(m);
+}
+
+void member_settle(struct member *m)
+{
+    enum link_state s = link_state(m->link);
+
+    if (s == LINK_CONNECTED)
+        settle_up(m);
+    else
+        settle_down(m, s);
+    member_settle_calls(m);
+    member_settle_waits(m);
+}

@@ -1,0 +1,163 @@
+#include "texts.h"
+#include "hub/link/link.h"
+#include <inttypes.h>
+
+/* clang-format off */
+static const struct {
+    const char *text; /* NULL: it depends on more than the state */
+    enum badge badge;
+    const char *dot;
+    unsigned actions;
+} states[] = {
+    [LINK_DISABLED]       = { "Disabled",      BADGE_NONE,      "gray",   0 },
+    [LINK_IDLE]           = { "Not started",   BADGE_IDLE,      "gray",   0 },
+    [LINK_CONNECTING]     = { "Connecting...", BADGE_IDLE,      "yellow", ROW_CANCEL },
+    [LINK_AUTHENTICATING] = { NULL,            BADGE_IDLE,      "yellow", ROW_CANCEL },
+    [LINK_CONNECTED]      = { "Connected",     BADGE_CONNECTED, "green",  ROW_DISCONNECT },
+    [LINK_RECONNECTING]   = { NULL,            BADGE_IDLE,      "yellow", 0 },
+    [LINK_DISCONNECTED]   = { "Disconnected",  BADGE_IDLE,      "gray",   0 },
+    [LINK_ERROR]          = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY },
+    [LINK_FAILED]         = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY },
+};
+_Static_assert(ARRAY_LEN(states) == LINK_COUNT, "every state has a row");
+
+static const struct {
+    const char *text, *color;
+} badges[] = {
+    [BADGE_NONE]      = { "",          "" },
+    [BADGE_CONNECTED] = { "Connected", "green" },
+    [BADGE_IDLE]      = { "Idle",      "gray" },
+    [BADGE_ERROR]     = { "Error",     "red" },
+};
+
+static const struct {
+    const char *before, *after, *icon;
+} displays[] = {
+    [CALL_IN_PROGRESS] = { "Using ", "...",              "spinner" },
+    [CALL_SUCCESS]     = { "",       " completed",       "checkmark" },
+    [CALL_ERROR]       = { "",       " failed",          "error" },
+    [CALL_TIMEOUT]     = { "",       " timed out after", "error" },
+};
+/* clang-format on */
+
+void status_text(struct buf *out, const struct link_status *s)
+{
+    if (states[s->state].text)
+        buf_str(out, states[s->state].text);
+    else if (s->state == LINK_AUTHENTICATING)
+        buf_str(out, auth_step_text(s->auth));
+    else if (s->state == LINK_RECONNECTING)
+        buf_printf(out, "Reconnecting (%u/%u)...", s->attempt, s->max_attempts);
+    else
+        buf_str(out, s->message && *s->message ? s->message : "Failed");
+}
+
+enum badge status_badge(const struct link_status *s, const char **tooltip)
+{
+    if (tooltip)
+        *tooltip = states[s->state].badge == BADGE_ERROR ? s->message : NULL;
+    return states[s->state].badge;
+}
+
+const char *badge_text(enum badge b) { return badges[b].text; }
+
+const char *badge_color(enum badge b) { return badges[b].color; }
+
+const char *dot_color(enum link_state s) { return states[s].dot; }
+
+unsigned row_actions(enum link_state s) { return states[s].actions | ROW_LOGS; }
+
+const char *row_action_text(enum row_action a)
+{
+    switch (a) {
+    case ROW_RETRY:
+        return "Retry";
+    case ROW_CANCEL:
+        return "Cancel";
+    case ROW_DISCONNECT:
+        return "Disconnect";
+    case ROW_LOGS:
+        break;
+    }
+    return "View Logs";
+}
+
+bool row_shows_tools(enum link_state s) { return link_is_connected(s); }
+
+void indicator_text(struct buf *out, size_t connected, size_t total)
+{
+    buf_printf(out, "%zu/%zu", connected, total);
+}
+
+void indicator_tooltip(struct buf *out, size_t connected, size_t total)
+{
+    buf_printf(out, "%zu of %zu servers connected", connected, total);
+}
+
+const char *indicator_color(size_t connected, size_t total)
+{
+    if (total > 0 && connected == total)
+        return "green";
+    return connected > 0 ? "yellow" : "red";
+}
+
+void call_place_text(struct buf *out, const char *server, uint64_t elapsed_ms)
+{
+    buf_printf(out, "on %s • ", server);
+    if (elapsed_ms < 60000)
+        buf_printf(out, "%" PRIu64 "s", elapsed_ms / 1000);
+    else
+        buf_printf(out, "%" PRIu64 "m %" PRIu64 "s", elapsed_ms / 60000, elapsed_ms / 1000 % 60);
+}
+
+void alert_text(struct buf *out, const char *server, const char *message)
+{
+    buf_printf(out, "%s: %s", server, message);
+}
+
+void call_display_text(struct buf *out, enum call_display d, const char *tool, unsigned timeout_s)
+{
+    buf_printf(out, "%s%s%s", displays[d].before, tool, displays[d].after);
+    if (d == CALL_TIMEOUT)
+        buf_printf(out, " %us", timeout_s);
+}
+
+const char *call_display_icon(enum call_display d) { return displays[d].icon; }
+
+void delete_confirmation(struct buf *out, const char *display_name)
+{
+    buf_printf(out,
+               "Delete \"%s\"?\n\n"
+               "This will remove the MCP and its stored credentials.",
+               display_name);
+}
+
+void system_prompt_with_tools(struct buf *out, const char *base, const char *const *names,
+                              const char *const *descriptions, size_t n)
+{
+    buf_str(out, base);
+    if (n == 0)
+        return;
+    buf_str(out, *base ? "\n\nAvailable tools:" : "Available tools:");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "\n- %s: %s", names[i], descriptions[i]);
+}
+
+void duration_text(struct buf *out, uint64_t ms)
+{
+    static const struct {
+        uint64_t ms;
+        const char *name;
+    } units[] = { { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (ms >= units[i].ms && ms % units[i].ms == 0) {
+            buf_printf(out, "%" PRIu64 "%s", ms / units[i].ms, units[i].name);
+            return;
+        }
+    }
+    if (ms > 1000 && ms % 100 == 0)
+        buf_printf(out, "%" PRIu64 ".%" PRIu64 "s", ms / 1000, ms / 100 % 10);
+    else
+        buf_printf(out, "%" PRIu64 "ms", ms);
+}
