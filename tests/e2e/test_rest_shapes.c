@@ -202,15 +202,16 @@ TEST(what_a_server_says_wrongly_of_itself_is_not_passed_on)
 {
     rig_begin();
     write_script(HELLO("\"serverInfo\":\"me\",\"instructions\":{\"do\":\"this\"}"),
-                 "{\"contents\":[{\"uri\":\"x:1\",\"text\":{\"a\":1}}]}");
+                 "{\"contents\":[{\"uri\":\"x:1\",\"text\":{\"a\":1}},null,{\"uri\":\"x:2\"}]}");
     rig_config("\"odd\":" SCRIPTED);
     start(NULL);
     BECOMES("odd", "connected");
     CHECK_STR(member("server_info"), "");
     CHECK_STR(member("instructions"), "");
     CHECK(*member("capabilities"));
-    CHECK_INT(http("POST", "/api/mcp-resources/read", "{\"server\":\"odd\",\"uri\":\"x:1\"}"), 404);
-    CHECK_STR(member("message"), "The server's answer has no content");
+    CHECK_INT(http("POST", "/api/mcp-resources/read", "{\"server\":\"odd\",\"uri\":\"x:1\"}"), 200);
+    CHECK_STR(member("content"), "null");
+    CHECK_STR(member("contents.1"), "{\"uri\":\"x:2\"}");
     CHECK_INT(http("GET", "/api/mcp-resources", ""), 200);
     CHECK_STR(member("resources.0.description"), "null");
     CHECK_INT(http("GET", "/api/mcp-prompts", ""), 200);

@@ -15,7 +15,8 @@ import { ResourcesPage } from "./pages/resources/resources";
 import { ServersPage } from "./pages/servers/servers";
 import { SettingsPage } from "./pages/settings/settings";
 import { ToolsPage } from "./pages/tools/tools";
-import { href, pick, route } from "./shared/router";
+import { own } from "./shared/own";
+import { href, route } from "./shared/router";
 import { setTheme, theme } from "./shared/theme";
 import { dismiss, toast, toasts } from "./shared/toasts";
 import { Button, Dialog, Dot, Spinner } from "./shared/ui/parts";
@@ -177,7 +178,7 @@ function KeyHelp() {
 }
 
 export function App() {
-  const page = pick(pages, route.value.page) ?? pages["servers"]!;
+  const page = own(pages, route.value.page) ?? pages["servers"]!;
   useEffect(() => {
     document.title = `${page.title} · Patchbay`;
   }, [page]);

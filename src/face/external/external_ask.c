@@ -247,24 +247,37 @@ static bool write_prompt(struct json_out *o, struct json result, bool *is_error)
     return true;
 }
 
+/* What is no object says nothing. */
+static void put_contents(struct json_out *o, struct json contents)
+{
+    json_begin_array(o, "contents");
+    JSON_FOREACH(one, contents)
+        if (json_is(one, JSON_OBJECT))
+            json_put_raw(o, NULL, json_text(one));
+    json_end(o);
+}
+
 /* The first content; all of them beside it when there are more. */
 bool external_write_resource(struct json_out *o, struct json result, bool *is_error)
 {
     struct json contents = json_get(result, "contents"), first = json_item(contents, 0);
     struct json text = json_get(first, "text"), blob = json_get(first, "blob");
     struct json mime = json_get(first, "mimeType");
-    bool binary = !json_is(text, JSON_STRING);
+    bool binary = !json_is(text, JSON_STRING) && json_is(blob, JSON_STRING);
 
     (void)is_error;
-    if (binary && !json_is(blob, JSON_STRING))
+    if (!json_is(first, JSON_OBJECT))
         return false;
     json_begin_object(o, NULL);
-    json_put_raw(o, "content", json_text(binary ? blob : text));
+    json_put_raw(o, "content",
+                 binary                       ? json_text(blob)
+                 : json_is(text, JSON_STRING) ? json_text(text)
+                                              : SPAN("null"));
     json_put_raw(o, "mime_type", json_is(mime, JSON_STRING) ? json_text(mime) : SPAN("null"));
     if (binary)
         json_put_str(o, "encoding", "base64");
     if (json_len(contents) > 1)
-        json_put_raw(o, "contents", json_text(contents));
+        put_contents(o, contents);
     json_end(o);
     return true;
 }

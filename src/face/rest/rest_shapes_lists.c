@@ -10,7 +10,7 @@ static REST_WORDS(encodings, "base64")
 #define MCP(name_) { name_, .foreign = true, .help = "As the server sent it; what it should be is in MCP's schema" }
 static const struct rest_shape mcp_tool = MCP("McpTool"), mcp_resource = MCP("McpResource"),
     mcp_template = MCP("McpResourceTemplate"), mcp_prompt = MCP("McpPrompt"),
-    mcp_tool_result = MCP("McpToolResult"), mcp_prompt_result = MCP("McpPromptResult");
+    mcp_contents = MCP("McpResourceContents"), mcp_tool_result = MCP("McpToolResult"), mcp_prompt_result = MCP("McpPromptResult");
 
 static const struct rest_shape listed = { "Listed", .fields = FIELDS(
     { "server",  TEXT },
@@ -63,10 +63,10 @@ const struct rest_shape rest_prompt_result_shape = { "PromptAnswer", .fields = F
     { "result", REST_SHAPE, .shape = &mcp_prompt_result }) };
 
 const struct rest_shape rest_resource_read_shape = { "ResourceAnswer", .fields = FIELDS(
-    { "content",   TEXT, .help = "of the first part" },
+    { "content",   TEXT, NIL, .help = "of the first part; null: it has none" },
     { "mime_type", TEXT, NIL },
     { "encoding",  TEXT, OPT, .word = encodings },
-    { "contents",  REST_ANY, OPT | LIST, .help = "all parts, when there are several" }) };
+    { "contents",  REST_SHAPE, OPT | LIST, .shape = &mcp_contents, .help = "all parts, when there are several" }) };
 
 /* ---- the same in S4's shapes ---- */
 

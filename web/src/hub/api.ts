@@ -1,6 +1,7 @@
 // Asking REST: one function for requests, one for the events.
 import { signal } from "@preact/signals";
-import type { Failure, HubEvent, Json } from "./types";
+import { withQuery } from "../shared/query";
+import type { Answers, Bodies, Failure, HubEvent } from "./types";
 
 const TOKEN_KEY = "patchbay.token";
 const RETRY_MS = [500, 1000, 2000, 4000, 5000];
@@ -60,10 +61,25 @@ async function failureOf(answer: Response): Promise<ApiError> {
   }
 }
 
+// ---- requests: what a route takes and answers is known by its path ----
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Route = keyof Answers;
+type PathOf<M extends Method, R = Route> = R extends `${M} ${infer P}` ? P : never;
+type AnswerOf<M extends Method, P extends string> = Answers[`${M} ${P}` & Route];
+type BodyOf<M extends Method, P extends string> = `${M} ${P}` extends keyof Bodies ? Bodies[`${M} ${P}`] : Record<string, never>;
+
+declare const template: unique symbol;
+/** A path whose parts are put in, or with a query; it is still known of which route. */
+export type Filled<P extends string> = string & { readonly [template]: P };
 
 /** One request. Rejects with ApiError, also when nobody answers (status 0); with AbortError when aborted. */
-export async function ask<T>(method: Method, path: string, body?: Json, signal?: AbortSignal): Promise<T> {
+export async function ask<M extends Method, P extends PathOf<M>>(
+  method: M,
+  path: P | Filled<P>,
+  body?: BodyOf<M, P>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<M, P>> {
   let answer: Response;
   const init: RequestInit = {
     method,
@@ -84,17 +100,22 @@ export async function ask<T>(method: Method, path: string, body?: Json, signal?:
   }
   if (answer.status === 401) link.value = "denied";
   if (!answer.ok) throw await failureOf(answer);
-  return (await answer.json()) as T;
+  return (await answer.json()) as AnswerOf<M, P>;
 }
 
-export const get = <T>(path: string, signal?: AbortSignal) => ask<T>("GET", path, undefined, signal);
-export const post = <T>(path: string, body: Json = {}, signal?: AbortSignal) => ask<T>("POST", path, body, signal);
+export const get = <P extends PathOf<"GET">>(path: P | Filled<P>, signal?: AbortSignal) => ask("GET", path, undefined, signal);
+export const post = <P extends PathOf<"POST">>(path: P | Filled<P>, body?: BodyOf<"POST", P>, signal?: AbortSignal) =>
+  ask("POST", path, body ?? ({} as BodyOf<"POST", P>), signal);
 
 /** "/api/servers/{}/logs" with its parts put in, each as one part whatever it holds. */
-export function at(path: string, ...parts: string[]): string {
+export function at<P extends string>(path: P, ...parts: string[]): Filled<P> {
   let i = 0;
-  return path.replace(/\{\}/g, () => encodeURIComponent(parts[i++] ?? ""));
+  return path.replace(/\{\}/g, () => encodeURIComponent(parts[i++] ?? "")) as Filled<P>;
 }
+
+/** With a query behind; what is empty is left out. */
+export const asked = <P extends string>(path: P | Filled<P>, query: Record<string, string | undefined>) =>
+  withQuery(path, query) as Filled<P>;
 
 // ---- events ----
 

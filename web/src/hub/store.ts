@@ -49,7 +49,7 @@ export function atMostEvery(ms: number, fn: () => Promise<void>): () => void {
 }
 
 export const refreshServers = atMostEvery(SERVERS_MS, async () => {
-  const read = await get<{ servers: Server[] }>("/api/servers");
+  const read = await get("/api/servers");
   batch(() => {
     servers.value = keepSame(servers.peek(), read.servers, (s) => s.name);
     loaded.value = true;
@@ -57,16 +57,16 @@ export const refreshServers = atMostEvery(SERVERS_MS, async () => {
 });
 
 const refreshAlerts = atMostEvery(SERVERS_MS, async () => {
-  const read = await get<{ alerts: Alert[] }>("/api/alerts");
+  const read = await get("/api/alerts");
   alerts.value = keepSame(alerts.peek(), read.alerts, (a) => a.id);
 });
 
 export const refreshModes = atMostEvery(SERVERS_MS, async () => {
-  modes.value = (await get<{ modes: Mode[] }>("/api/modes")).modes;
+  modes.value = (await get("/api/modes")).modes;
 });
 
 const refreshStatus = atMostEvery(SERVERS_MS, async () => {
-  status.value = await get<Status>("/api/status");
+  status.value = await get("/api/status");
 });
 
 /** What happens to calls while they are being read: it comes after what is read, which is older. */
@@ -77,7 +77,7 @@ let over: ReadonlySet<string> = new Set();
 const refreshCalls = atMostEvery(SERVERS_MS, async () => {
   held = [];
   try {
-    const read = await get<{ calls: Call[]; recent: EndedCall[] }>("/api/calls");
+    const read = await get("/api/calls");
     over = new Set(read.recent.map((c) => c.id));
     batch(() => {
       active.value = new Map(read.calls.map((c) => [c.id, c]));

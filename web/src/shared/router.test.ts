@@ -2,7 +2,9 @@ import { browser } from "../testing/browser";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { effect } from "@preact/signals";
-import { go, hold, href, leave, moved, parseRoute, pick, route, setQuery, withQuery } from "./router";
+import { own } from "./own";
+import { withQuery } from "./query";
+import { go, hold, href, leave, moved, parseRoute, route, setQuery } from "./router";
 
 const parsed = (hash: string) => {
   const { page, parts, query } = parseRoute(hash);
@@ -40,9 +42,9 @@ test("only the first question mark begins the query", () => {
 
 test("a page that is not there is none, whatever it is called", () => {
   const pages = { servers: 1, tools: 2 };
-  assert.equal(pick(pages, "tools"), 2);
+  assert.equal(own(pages, "tools"), 2);
   for (const name of ["nosuch", "constructor", "toString", "__proto__", "hasOwnProperty"])
-    assert.equal(pick(pages, parseRoute(`#/${name}/x`).page), undefined, name);
+    assert.equal(own(pages, parseRoute(`#/${name}/x`).page), undefined, name);
 });
 
 test("what is empty is left out of a query", () => {

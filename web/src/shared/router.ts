@@ -53,23 +53,11 @@ export function leave(to: string): void {
   location.hash = to;
 }
 
-/** The page of that name; what every object has is no page. */
-export const pick = <T>(pages: Record<string, T>, name: string): T | undefined =>
-  Object.hasOwn(pages, name) ? pages[name] : undefined;
-
 export const route = computed(() => parseRoute(hash.value));
 
 /** href("tools", "my server", "echo") is "#/tools/my%20server/echo". */
 export function href(page: string, ...parts: string[]): string {
   return "#/" + [page, ...parts].map(encodeURIComponent).join("/");
-}
-
-/** With a query behind; what is empty is left out. */
-export function withQuery(where: string, query: Record<string, string | undefined>): string {
-  const all = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value) all.set(key, value);
-  const text = all.toString();
-  return text ? `${where}?${text}` : where;
 }
 
 export function go(page: string, ...parts: string[]): void {

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { link, post } from "../../hub/api";
 import { refreshServers } from "../../hub/store";
-import type { Auth, Candidate } from "../../hub/types";
+import type { Auth, Candidate, CandidateList } from "../../hub/types";
 import { Latest } from "../../shared/latest";
 import { href, route } from "../../shared/router";
 import { GrowingText } from "../../shared/ui/grow";
@@ -22,7 +22,7 @@ const PAUSE_MS = 600;
 const state = signal<AddState>(blank);
 const unreached = signal<unknown>(null);
 
-const parser = new Latest<string, { servers: Candidate[] }>(
+const parser = new Latest<string, CandidateList>(
   PARSE_MS,
   (text, signal) => post("/api/servers/parse", { text }, signal),
   {

@@ -43,7 +43,7 @@ function Saved({ name }: { name: string }) {
   const [why, setWhy] = useState<unknown>(null);
   useEffect(() => {
     const gone = new AbortController();
-    get<ServerDetail>(at("/api/servers/{}", name), gone.signal).then(setServer, (e) => {
+    get(at("/api/servers/{}", name), gone.signal).then(setServer, (e) => {
       if (!gone.signal.aborted) setWhy(e);
     });
     return () => gone.abort();

@@ -1,7 +1,7 @@
 // Trying a server before it is saved: it is started for real, asked for its tools, and stopped again.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { post } from "../../hub/api";
-import type { JsonObject, Trial } from "../../hub/types";
+import type { Bodies, Trial } from "../../hub/types";
 import { now } from "../../shared/now";
 import { Button, Spinner, Trouble } from "../../shared/ui/parts";
 import { duration, elapsed, oneLine, plural, Pre, T } from "../../shared/ui/text";
@@ -16,7 +16,7 @@ type State =
   | { is: "refused"; why: unknown };
 
 /** `body`: what is tried; `disabled`: it is not complete yet. */
-export function TestConnection({ body, disabled }: { body: () => JsonObject; disabled: boolean }) {
+export function TestConnection({ body, disabled }: { body: () => Bodies["POST /api/servers/test"]; disabled: boolean }) {
   const [state, setState] = useState<State>({ is: "idle" });
   const running = useRef<AbortController | null>(null);
   const result = useRef<HTMLDivElement>(null);
@@ -27,7 +27,7 @@ export function TestConnection({ body, disabled }: { body: () => JsonObject; dis
     const stop = (running.current = new AbortController());
     setState({ is: "running", since: Date.now(), stop });
     try {
-      const trial = await post<Trial>("/api/servers/test", body(), stop.signal);
+      const trial = await post("/api/servers/test", body(), stop.signal);
       setState({ is: "ended", trial });
     } catch (why) {
       setState(stop.signal.aborted ? { is: "idle" } : { is: "refused", why });

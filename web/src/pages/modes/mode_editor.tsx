@@ -53,9 +53,8 @@ export function ModeEditor({ mode }: { mode: Mode | null }) {
   const save = async () => {
     setWhy(null);
     try {
-      const body: Record<string, Json> = { name: fields.name.trim() || id, filter: JSON.parse(both.text) as Json };
-      if (fields.icon.trim()) body["icon"] = fields.icon.trim();
-      await ask("PUT", at("/api/modes/{}", id), body);
+      const icon = fields.icon.trim() || undefined;
+      await ask("PUT", at("/api/modes/{}", id), { name: fields.name.trim() || id, icon, filter: JSON.parse(both.text) as Json });
       refreshModes();
       toast({ text: `Mode ${oneLine(fields.name || id)} is saved.`, level: "success" });
       leave(href("modes"));

@@ -31,7 +31,7 @@ function useCounts(all: readonly Mode[]): ReadonlyMap<string, ModeMatch> {
   useEffect(() => {
     const gone = new AbortController();
     for (const mode of all)
-      post<ModeMatch>("/api/modes/match", { filter: mode.filter }, gone.signal).then(
+      post("/api/modes/match", { filter: mode.filter }, gone.signal).then(
         (match) => setCounts((now) => new Map(now).set(mode.id, match)),
         () => {}, // the list is right without its numbers
       );

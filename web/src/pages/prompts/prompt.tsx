@@ -1,12 +1,12 @@
 // One prompt: a form for its arguments, and the messages it makes.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, post } from "../../hub/api";
+import { asked, get, post } from "../../hub/api";
 import { catalogVersion } from "../../hub/store";
-import type { JsonObject, Prompt, PromptResult, Unreached } from "../../hub/types";
+import type { JsonObject, McpPromptResult, Prompt } from "../../hub/types";
 import { withMember } from "../../shared/form/model";
+import { own } from "../../shared/own";
 import { plainText } from "../../shared/result/kind";
 import { ContentView } from "../../shared/result/view";
-import { withQuery } from "../../shared/router";
 import { Button, Copy, Empty, Field, Spinner, Trouble } from "../../shared/ui/parts";
 import { oneLine, shown, T } from "../../shared/ui/text";
 import "../../shared/form/form.css";
@@ -16,7 +16,7 @@ type Found = { prompt?: Prompt; why?: unknown; missing?: string };
 
 async function findPrompt(server: string, prompt: string, signal: AbortSignal): Promise<Found> {
   const name = `${server}/${prompt}`;
-  const read = await get<{ prompts: Prompt[]; failed: Unreached[] }>(withQuery("/api/prompts", { server, q: name, limit: "1000" }), signal);
+  const read = await get(asked("/api/prompts", { server, q: name, limit: "1000" }), signal);
   const hit = read.prompts.find((p) => p.name === name);
   if (hit) return { prompt: hit };
   return { missing: read.failed[0]?.message ?? `${server} has no prompt named ${prompt}.` };
@@ -36,10 +36,10 @@ function usePrompt(server: string, name: string, known: Prompt | undefined): Fou
   return found;
 }
 
-const textOf = (result: PromptResult) =>
+const textOf = (result: McpPromptResult) =>
   result.messages.map((m) => `${m.role}:\n${plainText([m.content])}`).join("\n\n");
 
-function Conversation({ result, prompt }: { result: PromptResult; prompt: Prompt }) {
+function Conversation({ result, prompt }: { result: McpPromptResult; prompt: Prompt }) {
   const messages = Array.isArray(result.messages) ? result.messages : [];
   return (
     <section class="browse-box card" aria-label="Messages">
@@ -65,7 +65,7 @@ function Conversation({ result, prompt }: { result: PromptResult; prompt: Prompt
   );
 }
 
-type Answer = { result?: PromptResult; why?: unknown; busy?: boolean };
+type Answer = { result?: McpPromptResult; why?: unknown; busy?: boolean };
 
 function Filling({ prompt }: { prompt: Prompt }) {
   const fields = Array.isArray(prompt.definition.arguments) ? prompt.definition.arguments : [];
@@ -83,8 +83,7 @@ function Filling({ prompt }: { prompt: Prompt }) {
     const mine = (running.current = new AbortController());
     setAnswer({ busy: true });
     try {
-      const body: JsonObject = { prompt: prompt.name, arguments: values };
-      const { result } = await post<{ result: PromptResult }>("/api/mcp-prompts/get", body, mine.signal);
+      const { result } = await post("/api/mcp-prompts/get", { prompt: prompt.name, arguments: values }, mine.signal);
       setAnswer({ result });
     } catch (why) {
       if (!mine.signal.aborted) setAnswer({ why });
@@ -121,7 +120,7 @@ function Filling({ prompt }: { prompt: Prompt }) {
                 rows={1}
                 aria-describedby={note}
                 aria-required={f.required === true}
-                value={Object.hasOwn(values, f.name) ? String(values[f.name]) : ""}
+                value={String(own(values, f.name) ?? "")}
                 onInput={(e) => set(f.name, e.currentTarget.value)}
               />
             )}

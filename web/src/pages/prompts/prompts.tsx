@@ -1,9 +1,10 @@
 // Prompts of all servers: filled in, and looked at as the conversation that they begin.
-import { get } from "../../hub/api";
-import type { Prompt, Unreached } from "../../hub/types";
+import { asked, get } from "../../hub/api";
+import type { Prompt } from "../../hub/types";
 import { BrowseList, Panes, ServerSelect, usePaged } from "../../shared/browse/browse";
 import type { Answer } from "../../shared/browse/paged";
-import { go, href, route, setQuery, withQuery } from "../../shared/router";
+import { withQuery } from "../../shared/query";
+import { go, href, route, setQuery } from "../../shared/router";
 import { Badge, Empty } from "../../shared/ui/parts";
 import { oneLine, plural, T } from "../../shared/ui/text";
 import { PromptPane } from "./prompt";
@@ -14,8 +15,8 @@ interface Question {
 }
 
 async function readPrompts(question: Question, offset: number, limit: number, signal: AbortSignal): Promise<Answer<Prompt>> {
-  const path = withQuery("/api/prompts", { ...question, limit: String(limit), offset: String(offset) });
-  const read = await get<{ prompts: Prompt[]; total: number; failed: Unreached[] }>(path, signal);
+  const path = asked("/api/prompts", { ...question, limit: String(limit), offset: String(offset) });
+  const read = await get(path, signal);
   return { items: read.prompts, total: read.total, failed: read.failed };
 }
 

@@ -1,21 +1,15 @@
 // One resource: read and shown by its type; or made of a template first.
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../../hub/api";
+import type { ResourceAnswer } from "../../hub/types";
 import { expand, variables } from "../../shared/form/uri";
 import { ResourceView } from "../../shared/result/view";
 import { Button, Copy, Field, Spinner, Trouble } from "../../shared/ui/parts";
 import { T } from "../../shared/ui/text";
 
-/** POST /api/mcp-resources/read: the first content, and all of them when there are several. */
-interface Read {
-  content: string | null;
-  mime_type: string | null;
-  encoding?: "base64";
-  contents?: { uri?: string; mimeType?: string; text?: string; blob?: string }[];
-}
-type State = { read?: Read; why?: unknown };
+type State = { read?: ResourceAnswer; why?: unknown };
 
-function Contents({ read, server, uri }: { read: Read; server: string; uri: string }) {
+function Contents({ read, server, uri }: { read: ResourceAnswer; server: string; uri: string }) {
   if (read.contents) {
     return (
       <>
@@ -51,7 +45,7 @@ function Reading({ server, uri }: { server: string; uri: string }) {
   useEffect(() => {
     const abort = new AbortController();
     setState({});
-    post<Read>("/api/mcp-resources/read", { server, uri }, abort.signal).then(
+    post("/api/mcp-resources/read", { server, uri }, abort.signal).then(
       (read) => setState({ read }),
       (why) => !abort.signal.aborted && setState({ why }),
     );

@@ -1,10 +1,11 @@
 // Resources of all servers, and the templates of those that are made on demand.
-import { get } from "../../hub/api";
-import type { Resource, ResourceTemplate, Unreached } from "../../hub/types";
+import { asked, get } from "../../hub/api";
+import type { Resource, ResourceTemplate } from "../../hub/types";
 import { BrowseList, Panes, ServerSelect, usePaged } from "../../shared/browse/browse";
 import type { Answer } from "../../shared/browse/paged";
 import { Sides } from "../../shared/form/arguments";
-import { go, href, route, setQuery, withQuery } from "../../shared/router";
+import { withQuery } from "../../shared/query";
+import { go, href, route, setQuery } from "../../shared/router";
 import { Badge, Empty } from "../../shared/ui/parts";
 import { oneLine, T } from "../../shared/ui/text";
 import { ResourcePane, TemplatePane } from "./resource";
@@ -13,17 +14,10 @@ interface Question {
   q: string;
   server: string;
 }
-interface Read {
-  resources: Resource[];
-  resourceTemplates: ResourceTemplate[];
-  total: number;
-  total_templates: number;
-  failed: Unreached[];
-}
 
-function read(question: Question, offset: number, limit: number, signal: AbortSignal): Promise<Read> {
-  const path = withQuery("/api/resources", { ...question, limit: String(limit), offset: String(offset) });
-  return get<Read>(path, signal);
+function read(question: Question, offset: number, limit: number, signal: AbortSignal) {
+  const path = asked("/api/resources", { ...question, limit: String(limit), offset: String(offset) });
+  return get(path, signal);
 }
 
 async function readResources(question: Question, offset: number, limit: number, signal: AbortSignal): Promise<Answer<Resource>> {

@@ -1,6 +1,6 @@
 // What was logged about one server: a drawer that follows, until a person scrolls up to read.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { at, get, link } from "../../hub/api";
+import { asked, at, get, link } from "../../hub/api";
 import { byName, onLog } from "../../hub/store";
 import type { LogEntry } from "../../hub/types";
 import { Button, Copy, Dialog, Empty, Search, Trouble } from "../../shared/ui/parts";
@@ -27,8 +27,8 @@ function useBook(name: string): { book: LogBook; read: boolean; why: unknown } {
   useEffect(() => {
     if (!live) return;
     const gone = new AbortController();
-    const path = `${at("/api/servers/{}/logs", name)}?lines=${LINES_MAX}`;
-    get<{ entries: LogEntry[] }>(path, gone.signal).then(
+    const path = asked(at("/api/servers/{}/logs", name), { lines: String(LINES_MAX) });
+    get(path, gone.signal).then(
       (answer) => (add(answer.entries), setRead(true), setWhy(null)),
       (failure: unknown) => gone.signal.aborted || setWhy(failure),
     );

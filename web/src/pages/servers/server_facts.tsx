@@ -83,7 +83,7 @@ function useDetail(server: Server): { detail: ServerDetail | null; why: unknown 
   const [why, setWhy] = useState<unknown>(null);
   useEffect(() => {
     const gone = new AbortController();
-    get<ServerDetail>(at("/api/servers/{}", server.name), gone.signal).then(
+    get(at("/api/servers/{}", server.name), gone.signal).then(
       (read) => (setDetail(read), setWhy(null)),
       (failure: unknown) => gone.signal.aborted || setWhy(failure),
     );

@@ -2,7 +2,8 @@
 import { samples } from "../../hub/samples";
 import type { Server } from "../../hub/types";
 import { now } from "../../shared/now";
-import { href, withQuery } from "../../shared/router";
+import { withQuery } from "../../shared/query";
+import { href } from "../../shared/router";
 import { memo } from "../../shared/ui/memo";
 import { Badge, Button, Copy, Dot, Menu, Sparkline } from "../../shared/ui/parts";
 import { duration, oneLine, T } from "../../shared/ui/text";

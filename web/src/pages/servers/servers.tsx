@@ -2,7 +2,8 @@
 import { signal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
 import { loaded, servers } from "../../hub/store";
-import { href, route, setQuery, withQuery } from "../../shared/router";
+import { withQuery } from "../../shared/query";
+import { href, route, setQuery } from "../../shared/router";
 import { Button, Dialog, Empty, Search, WorkButton } from "../../shared/ui/parts";
 import { oneLine, shown } from "../../shared/ui/text";
 import { deleteText } from "./delete_state";

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, get, post } from "../../hub/api";
 import { status } from "../../hub/store";
-import type { Setting } from "../../hub/types";
+import type { Setting, SettingList } from "../../hub/types";
 import { now } from "../../shared/now";
 import { setTheme, theme } from "../../shared/theme";
 import type { Theme } from "../../shared/theme";
@@ -13,8 +13,6 @@ import { duration, oneLine } from "../../shared/ui/text";
 import "./settings.css";
 import { allRight, defaultText, isChanged, patchOf, problemOf, textOf, titleOf, valueOf } from "./settings_state";
 import type { Edits } from "./settings_state";
-
-type Answer = { settings: Setting[]; takes_effect: string };
 
 export function SettingsPage() {
   return (
@@ -28,12 +26,12 @@ export function SettingsPage() {
 }
 
 function Table() {
-  const [read, setRead] = useState<Answer | null>(null);
+  const [read, setRead] = useState<SettingList | null>(null);
   const [edits, setEdits] = useState<Edits>(new Map());
   const [why, setWhy] = useState<unknown>(null);
   useEffect(() => {
     const gone = new AbortController();
-    get<Answer>("/api/settings", gone.signal).then(setRead, (e) => {
+    get("/api/settings", gone.signal).then(setRead, (e) => {
       if (!gone.signal.aborted) setWhy(e);
     });
     return () => gone.abort();
@@ -46,7 +44,7 @@ function Table() {
     setEdits((now) => new Map(now).set(name, value));
   const save = async () => {
     try {
-      const answer = await ask<Answer>("PATCH", "/api/settings", patch);
+      const answer = await ask("PATCH", "/api/settings", patch);
       setRead(answer);
       setEdits(new Map());
       setWhy(null);
@@ -184,7 +182,7 @@ function About() {
     ["Home", s?.home],
     ["Config", s?.files.join("\n")],
     ["Memory", s && megabytes(s.memory_bytes)],
-    ["Running for", s && duration(Math.max(0, now.value - s.started_at * 1000))],
+    ["Running for", s?.started_at === undefined ? null : duration(Math.max(0, now.value - s.started_at * 1000))],
     ["Process", s && String(s.pid)],
   ];
   return (

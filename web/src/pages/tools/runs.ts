@@ -1,7 +1,7 @@
 // Calls that were made from this page: they go on when a person looks at something else.
 import { signal } from "@preact/signals";
 import { ApiError, post } from "../../hub/api";
-import type { JsonObject, ToolResult } from "../../hub/types";
+import type { JsonObject, McpToolResult } from "../../hub/types";
 
 export const KEPT = 10; // of each tool
 const KEPT_BYTES = 1_000_000; // of a result that is not the newest
@@ -13,7 +13,7 @@ export interface Run {
   startedAt: number; // ms
   state: "running" | "done" | "failed" | "cancelled";
   ms: number;
-  result?: ToolResult;
+  result?: McpToolResult;
   bytes: number; // of the result, as JSON; 0: none
   why?: unknown;
 }
@@ -49,9 +49,8 @@ export async function start(tool: string, args: JsonObject, timeoutS: number | u
   running.set(run.id, abort);
   put(run);
   try {
-    const body: JsonObject = { tool, arguments: args, id: run.id };
-    if (timeoutS !== undefined) body["timeout_s"] = timeoutS;
-    const { result } = await post<{ result: ToolResult }>("/api/mcp-tools/call", body, abort.signal);
+    const body = { tool, arguments: args, id: run.id, timeout_s: timeoutS };
+    const { result } = await post("/api/mcp-tools/call", body, abort.signal);
     outcome(run, { state: "done", result, bytes: JSON.stringify(result).length });
   } catch (why) {
     outcome(run, abort.signal.aborted || isCancelled(why) ? { state: "cancelled" } : { state: "failed", why });

@@ -1,9 +1,9 @@
 // One tool: what it says about itself, and a form to call it.
 import { useEffect, useState } from "preact/hooks";
-import { ask, at, get } from "../../hub/api";
+import { ask, asked, at, get } from "../../hub/api";
 import { catalogVersion } from "../../hub/store";
 import type { Annotations, Tool, Unreached } from "../../hub/types";
-import { href, withQuery } from "../../shared/router";
+import { href } from "../../shared/router";
 import { tellFailure } from "../../shared/toasts";
 import { JsonTree } from "../../shared/ui/json";
 import { Badge, Empty, Spinner, Trouble } from "../../shared/ui/parts";
@@ -19,8 +19,8 @@ type Found = { tool?: Tool; why?: unknown; missing?: Unreached | true };
 /** REST has no question for one tool: it is among those of its server with its name in them. */
 async function findTool(server: string, tool: string, signal: AbortSignal): Promise<Found> {
   const name = `${server}/${tool}`;
-  const path = withQuery("/api/tools", { server, q: name, limit: "1000" });
-  const read = await get<{ tools: Tool[]; failed: Unreached[] }>(path, signal);
+  const path = asked("/api/tools", { server, q: name, limit: "1000" });
+  const read = await get(path, signal);
   const hit = read.tools.find((t) => t.name === name);
   return hit ? { tool: hit } : { missing: read.failed[0] ?? true };
 }

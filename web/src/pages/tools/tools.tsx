@@ -1,10 +1,11 @@
 // All tools of all servers: found by words, server or mode, looked at, and called.
-import { get } from "../../hub/api";
+import { asked, get } from "../../hub/api";
 import { modes } from "../../hub/store";
-import type { Tool, Unreached } from "../../hub/types";
+import type { Tool } from "../../hub/types";
 import { BrowseList, Panes, ServerSelect, usePaged } from "../../shared/browse/browse";
 import type { Answer } from "../../shared/browse/paged";
-import { go, href, route, setQuery, withQuery } from "../../shared/router";
+import { withQuery } from "../../shared/query";
+import { go, href, route, setQuery } from "../../shared/router";
 import { Badge, Empty } from "../../shared/ui/parts";
 import { oneLine, T } from "../../shared/ui/text";
 import { Marks } from "./marks";
@@ -17,8 +18,8 @@ interface Question {
 }
 
 async function readTools(question: Question, offset: number, limit: number, signal: AbortSignal): Promise<Answer<Tool>> {
-  const path = withQuery("/api/tools", { ...question, limit: String(limit), offset: String(offset) });
-  const read = await get<{ tools: Tool[]; total: number; failed: Unreached[] }>(path, signal);
+  const path = asked("/api/tools", { ...question, limit: String(limit), offset: String(offset) });
+  const read = await get(path, signal);
   return { items: read.tools, total: read.total, failed: read.failed };
 }
 

@@ -1,5 +1,5 @@
 // The configure screen: an entry of config.json as fields, and back. What the fields do not know is kept.
-import type { Auth, Candidate, Json, JsonObject } from "../../hub/types";
+import type { Auth, Bodies, Candidate, Json, JsonObject } from "../../hub/types";
 import { joinWords, splitWords } from "../words";
 
 const MASKED = "***";
@@ -199,10 +199,10 @@ function secretsMember(f: Form): { secrets?: JsonObject } {
 }
 
 /** As it is tried and added. */
-export const newServer = (f: Form): JsonObject => ({ name: f.name, entry: entryOf(f), ...secretsMember(f) } as JsonObject);
+export const newServer = (f: Form): Bodies["POST /api/servers/test"] => ({ name: f.name, entry: entryOf(f), ...secretsMember(f) });
 
 /** As it is saved when it is there: the members of the entry, and the keys beside them. */
-export const changedServer = (f: Form): JsonObject => ({ ...entryOf(f), ...secretsMember(f) } as JsonObject);
+export const changedServer = (f: Form): Bodies["PUT /api/servers/{}"] => ({ ...entryOf(f), ...secretsMember(f) });
 
 // ---- is it right? ----
 

@@ -1,6 +1,7 @@
 // What is wrong with a value before a tool is called with it. The server has the last word.
 import type { Json, JsonObject } from "../../hub/types";
-import { isObject, own, plain, sameJson, shapeOf, typeWord, type Shape, type Variant } from "./model";
+import { own } from "../own";
+import { isObject, plain, sameJson, shapeOf, typeWord, type Shape, type Variant } from "./model";
 
 const PROBLEMS_MAX = 100;
 const PATTERN_TEXT_MAX = 256;

@@ -1,10 +1,11 @@
 // A form made from a JSON schema: one field for each shape, each within the next.
 import { useState } from "preact/hooks";
 import type { Json, JsonObject } from "../../hub/types";
+import { own } from "../own";
 import { Button } from "../ui/parts";
 import { oneLine } from "../ui/text";
 import { step, variantOf } from "./check";
-import { added, isObject, moved, own, renamed, shapeOf, withMember, type Member, type Shape } from "./model";
+import { added, isObject, moved, renamed, shapeOf, withMember, type Member, type Shape } from "./model";
 import {
   BooleanField,
   ChoiceField,

@@ -1,6 +1,7 @@
 // What a form shows for a JSON schema: one shape for each part of it, worked out when it comes into sight.
 // A schema may refer to itself, so nothing here walks a whole one.
 import type { Json, JsonObject } from "../../hub/types";
+import { own } from "../own";
 
 // Hostile schemas refer to themselves many times over: each walk has an end.
 const REFS_MAX = 16; // "$ref" after "$ref"
@@ -36,11 +37,6 @@ export type Shape =
 
 export function isObject(v: Json | undefined): v is JsonObject {
   return typeof v === "object" && v !== null && !Array.isArray(v);
-}
-
-/** A member of its own: a server may name one "constructor". */
-export function own(o: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(o, key) ? o[key] : undefined;
 }
 
 const asText = (v: Json | undefined) => (typeof v === "string" ? v : "");
@@ -109,7 +105,7 @@ const TYPE_WORDS: Record<string, string> = {
   object: "object",
   null: "nothing (null)",
 };
-export const typeWord = (type: string) => (Object.hasOwn(TYPE_WORDS, type) ? TYPE_WORDS[type]! : type);
+export const typeWord = (type: string) => own(TYPE_WORDS, type) ?? type;
 
 /** Members that only one type has tell the type where it is left out. */
 const HINTS: [string, string][] = [
@@ -209,7 +205,7 @@ export function shapeOf(schema: Json | undefined, root: JsonObject, depth = 0): 
   const several = variantsOf(s, root, depth);
   if (several) return several;
   const type = typeOf(s);
-  return Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type]!(s) : { kind: "raw" };
+  return own(BY_TYPE, type)?.(s) ?? { kind: "raw" };
 }
 
 // ---- values ----

@@ -1,10 +1,11 @@
 // Fields for single values: text, numbers, choices, and JSON where there is no better.
 import { useState } from "preact/hooks";
 import type { Json, JsonObject } from "../../hub/types";
+import { own } from "../own";
 import { Field } from "../ui/parts";
 import { oneLine, shown } from "../ui/text";
 import type { Choices } from "./check";
-import { looseText, loosely, own, plain, sameJson, type Shape } from "./model";
+import { looseText, loosely, plain, sameJson, type Shape } from "./model";
 import "./form.css";
 
 export interface Form {
@@ -72,7 +73,7 @@ function sampleOf(p: Part, other: string): string {
 }
 
 export function TextField(p: Props<"text">) {
-  const format = Object.hasOwn(FORMATS, p.shape.format) ? FORMATS[p.shape.format] : undefined;
+  const format = own(FORMATS, p.shape.format);
   const value = typeof p.value === "string" ? p.value : "";
   const common = {
     value,

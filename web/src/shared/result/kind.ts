@@ -1,5 +1,6 @@
 // What a piece of a result is, and whether it may be shown: servers say what they like.
 import type { Content, Json } from "../../hub/types";
+import { own } from "../own";
 
 // Pictures that can hold no script, and sounds. The data URL is made of these names, never of the server's.
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -18,7 +19,7 @@ export type Shown =
 /** "Image/PNG; x=y" is "image/png". */
 export function essence(mime: unknown): string {
   const plain = typeof mime === "string" ? mime.split(";")[0]!.trim().toLowerCase() : "";
-  return Object.hasOwn(SAME, plain) ? SAME[plain]! : plain;
+  return own(SAME, plain) ?? plain;
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -89,7 +90,7 @@ const BY_TYPE: Record<string, (c: Content) => Shown | null> = {
 
 export function shownAs(content: Content): Shown {
   const type = typeof content === "object" && content !== null ? content.type : "";
-  const how = typeof type === "string" && Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type]! : null;
+  const how = typeof type === "string" ? own(BY_TYPE, type) : null;
   return how?.(content) ?? { kind: "unknown", value: content as unknown as Json };
 }
 
@@ -141,7 +142,7 @@ export function plainText(contents: readonly Content[]): string {
 /** A name for a file, of letters that no system takes for something else. */
 export function fileName(name: string, mime: string): string {
   const plain = name.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(-80) || "result";
-  return /\.[A-Za-z0-9]{1,8}$/.test(plain) ? plain : `${plain}.${Object.hasOwn(ENDINGS, mime) ? ENDINGS[mime] : "bin"}`;
+  return /\.[A-Za-z0-9]{1,8}$/.test(plain) ? plain : `${plain}.${own(ENDINGS, mime) ?? "bin"}`;
 }
 const ENDINGS: Record<string, string> = {
   "text/plain": "txt",

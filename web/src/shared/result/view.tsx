@@ -1,7 +1,8 @@
 // Contents of results, resources and prompts, each shown as what it is.
 import { useMemo, useState } from "preact/hooks";
 import type { Content, Json } from "../../hub/types";
-import { href, withQuery } from "../router";
+import { withQuery } from "../query";
+import { href } from "../router";
 import { JsonTree } from "../ui/json";
 import { Badge, Button, Copy } from "../ui/parts";
 import { Pre, shown, T } from "../ui/text";
