@@ -1,6 +1,5 @@
 /* openapi.c - prints /openapi.json, for tools/api-types. */
-#include "face/face.h"
-#include "face/rest_impl.h"
+#include "face/rest/rest_impl.h"
 #include <stdio.h>
 
 int main(void)
