@@ -128,10 +128,22 @@ void timers_fire(struct pb_loop *l)
     }
 }
 
+/* We did not get to run for a while: the answer that a timer waits for may have come meanwhile. */
+static bool is_late(const struct pb_loop *l)
+{
+    return l->heap_n && loop_now(l) > l->heap[0]->due + LOOP_SLOW_MS;
+}
+
 static void on_tick(uv_timer_t *t)
 {
     struct pb_loop *l = t->data;
 
+    if (!l->heard_first && is_late(l)) {
+        l->heard_first = true;
+        uv_timer_start(t, on_tick, 1, 0); /* behind the next poll; 0 would be now, again */
+        return;
+    }
+    l->heard_first = false;
     l->armed = 0;
     /* libuv runs timers before it polls, too: it must not sleep on what they may have begun. */
     uv_stop(&l->uv);

@@ -1,5 +1,6 @@
 #include "io/io.h"
 #include "tap.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -625,6 +626,57 @@ TEST(a_callback_that_works_long_is_told_from_one_that_waits)
     CHECK_INT(log.warnings, 1);
     pb_log_to(NULL, NULL, PB_LOG_DEBUG);
     loop_free(t.loop);
+}
+
+struct heard {
+    struct pb_loop *loop;
+    int fd;
+    struct buf order;
+};
+
+static void note_bytes(void *ctx)
+{
+    struct heard *h = ctx;
+    char byte;
+
+    if (read(h->fd, &byte, 1) == 1)
+        buf_str(&h->order, "bytes ");
+}
+
+static void note_deadline(void *ctx)
+{
+    struct heard *h = ctx;
+
+    buf_str(&h->order, "deadline ");
+    loop_stop(h->loop);
+}
+
+TEST(what_came_while_the_loop_was_held_up_is_heard_before_anybody_is_late)
+{
+    struct heard h = { .loop = loop_new(NULL) };
+    struct readable *r;
+    struct pb_error err;
+    struct timer deadline;
+    int ends[2];
+
+    CHECK_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    h.fd = ends[0];
+    CHECK_INT(readable_new(&r, h.loop, ends[0], note_bytes, &h, &err), 0);
+    timer_init(&deadline, h.loop, note_deadline, &h);
+    loop_turn(h.loop, false);
+    timer_start(&deadline, 5);
+    CHECK_INT(write(ends[1], "x", 1), 1);
+    loop_turn(h.loop, false); /* arms the timer */
+    h.order.n = 0;
+    CHECK_INT(write(ends[1], "x", 1), 1);
+    dawdle(NULL);
+    loop_run(h.loop);
+    CHECK_STR(buf_cstr(&h.order), "bytes deadline ");
+    readable_free(r);
+    close(ends[0]);
+    close(ends[1]);
+    buf_done(&h.order);
+    loop_free(h.loop);
 }
 
 TEST(the_public_loop_posts_waits_and_stops)

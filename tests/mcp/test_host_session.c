@@ -213,85 +213,85 @@ TEST(many_that_end_at_once_do_so_a_few_each_turn)
 
 /* ---- streams ------------------------------------------------------------------------------ */
 
-static struct host_streams set;
+static struct carrier_streams set;
 
-static void send_kind(struct host_stream *s, enum send_kind kind, size_t n)
+static void send_kind(struct carrier_stream *s, enum send_kind kind, size_t n)
 {
     AUTO_FREE char *text = mem_alloc(n);
     struct span part = span_make(text, n);
 
     memset(text, 'x', n);
-    host_stream_send(s, kind, &part, 1);
+    carrier_stream_send(s, kind, &part, 1);
 }
 
-static void send_bytes(struct host_stream *s, size_t n) { send_kind(s, SEND_NOTIFICATION, n); }
+static void send_bytes(struct carrier_stream *s, size_t n) { send_kind(s, SEND_NOTIFICATION, n); }
 
 TEST(a_stream_remembers_so_many_events_and_no_more)
 {
-    struct host_stream *s;
+    struct carrier_stream *s;
 
     begin();
-    host_streams_init(&set, k.loop);
-    s = host_stream_new(&set, 1);
-    CHECK(host_stream_keeps(s, 0));
-    CHECK(!host_stream_keeps(s, 1));
+    carrier_streams_init(&set, k.loop);
+    s = carrier_stream_new(&set, 1);
+    CHECK(carrier_stream_keeps(s, 0));
+    CHECK(!carrier_stream_keeps(s, 1));
     for (int i = 0; i < MCP_REPLAY_EVENTS_MAX; i++)
         send_bytes(s, 10);
-    CHECK(host_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 0));
     send_bytes(s, 10);
-    CHECK(!host_stream_keeps(s, 0));
-    CHECK(host_stream_keeps(s, 1));
-    CHECK(host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 1));
-    CHECK(!host_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 2));
-    host_stream_free(s);
+    CHECK(!carrier_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 1));
+    CHECK(carrier_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 1));
+    CHECK(!carrier_stream_keeps(s, MCP_REPLAY_EVENTS_MAX + 2));
+    carrier_stream_free(s);
     CHECK_INT(set.kept.bytes, 0);
-    host_streams_done(&set);
+    carrier_streams_done(&set);
     end();
 }
 
 TEST(a_stream_remembers_so_many_bytes_and_the_last_event_in_any_case)
 {
-    struct host_stream *s;
+    struct carrier_stream *s;
 
     begin();
-    host_streams_init(&set, k.loop);
-    s = host_stream_new(&set, 1);
+    carrier_streams_init(&set, k.loop);
+    s = carrier_stream_new(&set, 1);
     send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
-    CHECK(host_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 0));
     send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
-    CHECK(!host_stream_keeps(s, 0));
-    CHECK(host_stream_keeps(s, 1));
+    CHECK(!carrier_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 1));
     send_bytes(s, 4 * MCP_REPLAY_BYTES_MAX); /* one large message must be fetchable */
-    CHECK(!host_stream_keeps(s, 1));
-    CHECK(host_stream_keeps(s, 2));
-    host_stream_free(s);
-    host_streams_done(&set);
+    CHECK(!carrier_stream_keeps(s, 1));
+    CHECK(carrier_stream_keeps(s, 2));
+    carrier_stream_free(s);
+    carrier_streams_done(&set);
     end();
 }
 
 TEST(progress_is_forgotten_before_anything_else_and_leaves_no_gap_that_matters)
 {
-    struct host_stream *s;
+    struct carrier_stream *s;
 
     begin();
-    host_streams_init(&set, k.loop);
-    s = host_stream_new(&set, 1);
+    carrier_streams_init(&set, k.loop);
+    s = carrier_stream_new(&set, 1);
     send_bytes(s, 10); /* event 1: a question, say */
     for (int i = 0; i < 2 * MCP_REPLAY_EVENTS_MAX; i++)
         send_kind(s, i % 2 ? SEND_CHATTER : SEND_MURMUR, 10);
-    CHECK(host_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 0));
     for (int i = 0; i < MCP_REPLAY_EVENTS_MAX - 1; i++)
         send_bytes(s, 10);
-    CHECK(host_stream_keeps(s, 0)); /* all progress is gone by now */
+    CHECK(carrier_stream_keeps(s, 0)); /* all progress is gone by now */
     send_kind(s, SEND_RESPONSE, 10);
     send_kind(s, SEND_RESPONSE, 2 * MCP_REPLAY_BYTES_MAX);
-    CHECK(host_stream_keeps(s, 0)); /* answers take nobody's place */
+    CHECK(carrier_stream_keeps(s, 0)); /* answers take nobody's place */
     send_bytes(s, 10);
-    CHECK(!host_stream_keeps(s, 0));
-    CHECK(host_stream_keeps(s, 1));
-    host_stream_free(s);
+    CHECK(!carrier_stream_keeps(s, 0));
+    CHECK(carrier_stream_keeps(s, 1));
+    carrier_stream_free(s);
     CHECK_INT(set.kept.bytes, 0);
-    host_streams_done(&set);
+    carrier_streams_done(&set);
     end();
 }
 
@@ -299,12 +299,12 @@ TEST(progress_is_forgotten_before_anything_else_and_leaves_no_gap_that_matters)
 TEST(what_is_kept_for_all_streams_is_bounded_and_answers_outlive_logs)
 {
     enum { STREAMS = 200, LINES = 60, LINE = 14000 };
-    struct host_stream *all[STREAMS];
+    struct carrier_stream *all[STREAMS];
 
     begin();
-    host_streams_init(&set, k.loop);
+    carrier_streams_init(&set, k.loop);
     for (uint32_t i = 0; i < STREAMS; i++)
-        all[i] = host_stream_new(&set, i + 1);
+        all[i] = carrier_stream_new(&set, i + 1);
     for (int line = 0; line < LINES; line++)
         for (int i = 0; i < STREAMS; i++) {
             if (line == LINES / 2)
@@ -313,14 +313,14 @@ TEST(what_is_kept_for_all_streams_is_bounded_and_answers_outlive_logs)
             CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
         }
     for (int i = 0; i < STREAMS; i++)
-        CHECK(host_stream_keeps(all[i], 0));
+        CHECK(carrier_stream_keeps(all[i], 0));
     /* What cannot be forgotten without a gap goes when there is nothing else. */
     for (int n = 0; n < 100; n++)
         for (int i = 0; i < STREAMS; i++) {
             send_bytes(all[i], LINE);
             CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
         }
-    CHECK(!host_stream_keeps(all[0], 0));
+    CHECK(!carrier_stream_keeps(all[0], 0));
     for (int n = 0; n < 2; n++)
         for (int i = 0; i < STREAMS; i++) {
             send_kind(all[i], SEND_RESPONSE, MCP_REPLAY_TOTAL_MAX / 20);
@@ -329,9 +329,9 @@ TEST(what_is_kept_for_all_streams_is_bounded_and_answers_outlive_logs)
     send_kind(all[0], SEND_RESPONSE, MCP_REPLAY_TOTAL_MAX + 1);
     CHECK(set.kept.bytes > 0 && set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
     for (int i = 0; i < STREAMS; i++)
-        host_stream_free(all[i]);
+        carrier_stream_free(all[i]);
     CHECK_INT(set.kept.bytes, 0);
-    host_streams_done(&set);
+    carrier_streams_done(&set);
     end();
 }
 
@@ -341,24 +341,24 @@ TEST(streams_that_ended_are_kept_while_there_is_room)
     size_t kept = 0;
 
     begin();
-    host_streams_init(&set, k.loop);
+    carrier_streams_init(&set, k.loop);
     for (uint32_t i = 1; i <= MCP_REPLAY_STREAMS_MAX + 1; i++) {
-        struct host_stream *s = host_stream_new(&set, i);
+        struct carrier_stream *s = carrier_stream_new(&set, i);
 
-        list_append(&owner, host_stream_link(s));
+        list_append(&owner, carrier_stream_link(s));
         send_bytes(s, 100);
-        host_stream_end(s);
-        CHECK(host_stream_ended(s));
+        carrier_stream_end(s);
+        CHECK(carrier_stream_ended(s));
     }
     for (struct list *l = owner.next; l != &owner; l = l->next)
         kept++;
     CHECK_INT(kept, MCP_REPLAY_STREAMS_MAX);
-    CHECK_INT(host_stream_no(host_stream_of(owner.next)), 2); /* the oldest went */
+    CHECK_INT(carrier_stream_no(carrier_stream_of(owner.next)), 2); /* the oldest went */
     while (!list_empty(&owner))
-        host_stream_free(host_stream_of(owner.next));
+        carrier_stream_free(carrier_stream_of(owner.next));
     CHECK_INT(set.n_finished, 0);
     CHECK_INT(set.kept.bytes, 0);
-    host_streams_done(&set);
+    carrier_streams_done(&set);
     end();
 }
 
@@ -368,19 +368,19 @@ TEST(ended_streams_make_room_when_all_together_are_too_large)
     size_t each = MCP_REPLAY_BYTES_MAX - 1000, n = MCP_REPLAY_TOTAL_MAX / MCP_REPLAY_BYTES_MAX;
 
     begin();
-    host_streams_init(&set, k.loop);
+    carrier_streams_init(&set, k.loop);
     for (uint32_t i = 1; i <= n + 3; i++) {
-        struct host_stream *s = host_stream_new(&set, i);
+        struct carrier_stream *s = carrier_stream_new(&set, i);
 
-        list_append(&owner, host_stream_link(s));
+        list_append(&owner, carrier_stream_link(s));
         send_kind(s, SEND_RESPONSE, each);
-        host_stream_end(s);
+        carrier_stream_end(s);
         CHECK(set.kept.bytes <= MCP_REPLAY_TOTAL_MAX);
     }
     CHECK(set.n_finished >= n - 1 && set.n_finished <= n + 1);
     while (!list_empty(&owner))
-        host_stream_free(host_stream_of(owner.next));
-    host_streams_done(&set);
+        carrier_stream_free(carrier_stream_of(owner.next));
+    carrier_streams_done(&set);
     end();
 }
 
@@ -407,7 +407,7 @@ TEST(event_ids_are_read_as_they_were_written)
         uint32_t stream = 0;
         uint64_t event = 0;
 
-        if (host_stream_parse_id(span_of(cases[i].id), &stream, &event) != cases[i].ok)
+        if (carrier_stream_parse_id(span_of(cases[i].id), &stream, &event) != cases[i].ok)
             TAP_FAIL("'%s'", cases[i].id);
         if (cases[i].ok)
             CHECK(stream == cases[i].stream && event == cases[i].event);

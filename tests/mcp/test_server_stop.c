@@ -62,7 +62,7 @@ static void mock_close(void *host, loop_fn *fn, void *ctx)
     loop_defer(m->fake->loop, mock_is_closed, c);
 }
 
-static const struct host_ops mock_ops = { mock_drain, mock_close };
+static const struct carrier_ops mock_ops = { mock_drain, mock_close };
 
 static void turn(struct fake *f, int times)
 {
@@ -86,7 +86,7 @@ TEST(a_server_goes_from_created_to_closed)
 
     fake_start(&f, PEER_STDIO, NULL);
     CHECK_STR(server_state(f.server), "created");
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     CHECK_STR(server_state(f.server), "initializing");
     fake_say(&f, RPC("\"id\":1,\"method\":\"ping\""));
     CHECK_STR(server_state(f.server), "ready");
@@ -112,7 +112,7 @@ TEST(a_stop_cancels_and_answers_the_calls_in_flight)
     struct mock m = { .fake = &f };
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     fake_say(&f, CALL("1", "hold"));
     fake_say(&f, CALL("2", "hold"));
     pb_server_stop(f.server);
@@ -135,7 +135,7 @@ TEST(handlers_that_still_run_get_five_seconds)
     for (int settles = 0; settles < 2; settles++) {
         fake_start(&f, PEER_STDIO, NULL);
         m = (struct mock){ .fake = &f };
-        server_add_host(f.server, &mock_ops, &m);
+        server_add_carrier(f.server, &mock_ops, &m);
         f.running = 1;
         pb_server_stop(f.server);
         turn(&f, 3);
@@ -164,7 +164,7 @@ TEST(a_transport_that_does_not_drain_is_closed_after_five_seconds)
     struct mock m = { .fake = &f, .lazy = true };
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     pb_server_stop(f.server);
     turn(&f, 3);
     loop_advance(f.loop, MCP_STOP_MS - 1);
@@ -182,7 +182,7 @@ TEST(nothing_new_is_begun_while_stopping)
     struct mock m = { .fake = &f, .lazy = true };
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     pb_server_stop(f.server);
     turn(&f, 2);
     FAKE_ANSWERS_WITH(&f, CALL("1", "echo"),
@@ -200,17 +200,17 @@ TEST(the_end_of_the_only_transport_ends_the_run)
     struct pb_error err;
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
-    server_add_host(f.server, &mock_ops, &other);
-    server_host_ended(f.server, &other);
+    server_add_carrier(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &other);
+    server_carrier_ended(f.server, &other);
     turn(&f, 2);
     CHECK_STR(server_state(f.server), "initializing");
-    server_host_ended(f.server, &m);
+    server_carrier_ended(f.server, &m);
     CHECK_STR(server_state(f.server), "closed");
     CHECK_INT(m.drained + m.closed + other.drained + other.closed, 0); /* they ended themselves */
 
     /* It may be served again. */
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     CHECK_STR(server_state(f.server), "initializing");
     pb_server_stop(f.server);
     CHECK_INT(pb_server_run(f.server, &err), 0);
@@ -226,10 +226,10 @@ TEST(the_time_to_stop_counts_from_the_end_of_input)
     uint64_t since;
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     since = loop_now(f.loop);
     loop_advance(f.loop, 1000);
-    server_host_ending(f.server, &m, since);
+    server_carrier_ending(f.server, &m, since);
     CHECK_STR(server_state(f.server), "closing");
     loop_advance(f.loop, MCP_STOP_MS - 1001);
     CHECK_INT(m.closed, 0);
@@ -256,7 +256,7 @@ TEST(a_listen_stream_ends_with_a_response_at_the_stop)
     struct mock m = { .fake = &f };
 
     fake_start(&f, PEER_STATELESS, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     fake_say(&f, RPC("\"id\":9,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{"
                      "\"toolsListChanged\":true},\"_meta\":" FAKE_META "}"));
     fake_forget(&f);
@@ -284,7 +284,7 @@ static void start_real(struct real *r)
     server_set_provider(r->server, &fake_provider, &r->fake);
     r->fake.peer = peer_new(r->server, PEER_STDIO, &fake_peer_ops, &r->fake);
     r->mock.fake = &r->fake;
-    server_add_host(r->server, &mock_ops, &r->mock);
+    server_add_carrier(r->server, &mock_ops, &r->mock);
 }
 
 static void *stop_it(void *ctx)
@@ -374,7 +374,7 @@ TEST(closing_stops_gracefully_frees_and_tells_when_nothing_is_left)
     int ended = 0;
 
     fake_start(&f, PEER_STDIO, NULL);
-    server_add_host(f.server, &mock_ops, &m);
+    server_add_carrier(f.server, &mock_ops, &m);
     fake_say(&f, CALL("1", "hold"));
     server_close(f.server, on_ended, &ended);
     CHECK_INT(f.n_sent, 1); /* the call is answered, the transport gets its time */
@@ -399,7 +399,7 @@ TEST(a_server_that_served_nothing_or_has_stopped_can_be_closed)
 
         fake_start(&f, PEER_STDIO, NULL);
         if (stopped) {
-            server_add_host(f.server, &mock_ops, &m);
+            server_add_carrier(f.server, &mock_ops, &m);
             pb_server_stop(f.server);
             turn(&f, 4);
             CHECK_STR(server_state(f.server), "closed");

@@ -22,7 +22,7 @@ struct bearer {
 /* One place where MCP is spoken: made when it is first asked for. */
 struct mount {
     struct endpoint *endpoint;
-    struct sse_host *sse;
+    struct sse_carrier *sse;
     const struct bearer *by; /* NULL: our own token opens it, or none is wanted */
 };
 
@@ -31,7 +31,7 @@ struct serve {
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
-    struct host_streams streams; /* of all mounts: what is kept for clients is bounded in sum */
+    struct carrier_streams streams; /* of all mounts: what is kept for clients is bounded in sum */
     struct rest *rest;
     struct map mounts; /* by host and principal: however it is spelt, a place is made once */
     struct tokens *tokens;
@@ -125,7 +125,7 @@ static struct mount *find_mount(struct serve *s, const struct place *p, const ch
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
     m->endpoint = endpoint_new(host_server(host), &s->streams, principal, false);
-    m->sse = sse_host_new(host_server(host), &s->streams, buf_cstr(&messages));
+    m->sse = sse_carrier_new(host_server(host), &s->streams, buf_cstr(&messages));
     m->by = map_get(&s->bearers, span_of(principal));
     map_put(&s->mounts, buf_span(&key), m);
     return m;
@@ -157,7 +157,7 @@ size_t serve_mounts(const struct serve *s) { return s->mounts.n; }
 
 static void mount_free(struct mount *m)
 {
-    sse_host_free(m->sse);
+    sse_carrier_free(m->sse);
     endpoint_free(m->endpoint);
     free(m);
 }
@@ -346,9 +346,9 @@ static void handle(void *ctx, struct http_request *r)
     else if (!(m = find_mount(s, &place, v.principal, &err)))
         refuse(r, 404, err.msg);
     else if (place.what == PLACE_SSE)
-        sse_host_open(m->sse, r, v.principal);
+        sse_carrier_open(m->sse, r, v.principal);
     else if (place.what == PLACE_MESSAGES)
-        sse_host_post(m->sse, r, v.principal);
+        sse_carrier_post(m->sse, r, v.principal);
     else
         endpoint_handle(m->endpoint, r, v.principal);
 }
@@ -408,7 +408,7 @@ int serve_start(struct serve **out, struct hosts *hosts, const struct serve_opti
     s->loop = loop;
     guard.port = http_server_port(s->http);
     s->guard = guard_new(&guard);
-    host_streams_init(&s->streams, loop);
+    carrier_streams_init(&s->streams, loop);
     s->rest = rest_new(&(struct rest_options){ .hosts = hosts, .http = s->http });
     s->started_at = loop_wall(loop);
     *out = s;
@@ -450,7 +450,7 @@ static void close_all(struct serve *s)
     MAP_FOREACH(slot, &s->mounts)
         mount_free(slot->value);
     map_done(&s->mounts);
-    host_streams_done(&s->streams);
+    carrier_streams_done(&s->streams);
     http_server_close(TAKE(s->http), on_closed, s);
 }
 
@@ -481,7 +481,7 @@ void serve_close(struct serve *s, loop_fn *fn, void *ctx)
         struct mount *m = slot->value;
 
         endpoint_drain(m->endpoint, ignore, NULL);
-        sse_host_drain(m->sse, ignore, NULL);
+        sse_carrier_drain(m->sse, ignore, NULL);
     }
     timer_start(&s->flush, 0);
 }

@@ -302,18 +302,18 @@ static void resume(struct http_request *r, struct session *s, struct span last_e
 {
     uint32_t no;
     uint64_t after;
-    struct host_stream *stream = NULL;
+    struct carrier_stream *stream = NULL;
 
-    if (host_stream_parse_id(last_event_id, &no, &after))
+    if (carrier_stream_parse_id(last_event_id, &no, &after))
         stream = session_stream(s, no);
-    if (!stream || !host_stream_keeps(stream, after)) {
+    if (!stream || !carrier_stream_keeps(stream, after)) {
         refuse(r, 400, RPC_SERVER_ERROR, "Bad Request: no stream can be resumed from this event");
         return;
     }
-    host_stream_attach(stream, r, NULL, NULL, NULL);
-    host_stream_replay(stream, after);
-    if (host_stream_ended(stream))
-        host_stream_end(stream);
+    carrier_stream_attach(stream, r, NULL, NULL, NULL);
+    carrier_stream_replay(stream, after);
+    if (carrier_stream_ended(stream))
+        carrier_stream_end(stream);
 }
 
 static void open_own_stream(struct endpoint *e, struct http_request *r, struct session *s)
@@ -321,13 +321,13 @@ static void open_own_stream(struct endpoint *e, struct http_request *r, struct s
     const struct revision *rev = peer_revision(s->peer);
 
     if (!s->own) {
-        s->own = host_stream_new(e->streams, ++s->n_streams);
-        list_append(&s->streams, host_stream_link(s->own));
+        s->own = carrier_stream_new(e->streams, ++s->n_streams);
+        list_append(&s->streams, carrier_stream_link(s->own));
     }
-    host_stream_attach(s->own, r, NULL, NULL, NULL);
+    carrier_stream_attach(s->own, r, NULL, NULL, NULL);
     if (rev && rev->priming)
-        host_stream_prime(s->own, 0);
-    host_stream_replay(s->own, host_stream_seen(s->own));
+        carrier_stream_prime(s->own, 0);
+    carrier_stream_replay(s->own, carrier_stream_seen(s->own));
 }
 
 /* Neither of the two has a meaning in the modern era. */
@@ -357,7 +357,7 @@ static void get(struct endpoint *e, struct http_request *r, const char *principa
         refuse(r, 503, RPC_SERVER_ERROR, "The server is stopping");
     else if (last.p)
         resume(r, s, last);
-    else if (s->own && host_stream_attached(s->own))
+    else if (s->own && carrier_stream_attached(s->own))
         refuse(r, 409, RPC_SERVER_ERROR, "Conflict: this session has an open stream already");
     else
         open_own_stream(e, r, s);
@@ -392,7 +392,7 @@ void endpoint_handle(struct endpoint *e, struct http_request *r, const char *pri
                     "Method Not Allowed");
 }
 
-struct endpoint *endpoint_new(struct pb_server *server, struct host_streams *streams,
+struct endpoint *endpoint_new(struct pb_server *server, struct carrier_streams *streams,
                               const char *principal, bool json_only)
 {
     struct endpoint *e = NEW(struct endpoint);
@@ -417,7 +417,7 @@ void endpoint_drain(struct endpoint *e, loop_fn *fn, void *ctx)
         struct session *s = CONTAINER_OF(pos, struct session, by_use);
 
         if (s->own)
-            host_stream_detach(s->own);
+            carrier_stream_detach(s->own);
     }
     if (list_empty(&e->exchanges)) {
         loop_defer(e->loop, fn, ctx);

@@ -1,4 +1,4 @@
-/* host_endpoint.h - Streamable HTTP at one path: sessions and streams for the legacy era, a request
+/* endpoint.h - Streamable HTTP at one path: sessions and streams for the legacy era, a request
  * a POST for the modern one. The body decides which; the headers are cross-checked.
  *
  * An endpoint is put behind any HTTP listener: whoever routes asks its guard first, and hands the
@@ -11,7 +11,7 @@
 struct endpoint;
 
 /* `streams` are those of the whole listener, and must outlive it. */
-struct endpoint *endpoint_new(struct pb_server *server, struct host_streams *streams,
+struct endpoint *endpoint_new(struct pb_server *server, struct carrier_streams *streams,
                               const char *principal, bool json_only);
 /* Answers r, now or later. `principal` is the guard's, and must outlive the endpoint. */
 void endpoint_handle(struct endpoint *e, struct http_request *r, const char *principal);

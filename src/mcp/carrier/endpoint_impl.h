@@ -1,4 +1,4 @@
-/* host_endpoint_impl.h - the layout of an endpoint, for host_endpoint.c and host_exchange.c. */
+/* endpoint_impl.h - the layout of an endpoint, for endpoint.c and exchange.c. */
 #pragma once
 #include "endpoint.h"
 #include "mcp/serve/serve.h"
@@ -8,7 +8,7 @@ struct endpoint {
     struct pb_server *server;
     struct pb_loop *loop;
     struct sessions sessions;
-    struct host_streams *streams;
+    struct carrier_streams *streams;
     struct peer *modern; /* of all modern requests */
     struct list exchanges;
     bool json_only, draining;

@@ -10,9 +10,9 @@ struct exchange {
     struct list link; /* in endpoint->exchanges */
     struct endpoint *endpoint;
     struct exchange_spec spec;
-    struct http_request *http;  /* until it is answered, or the stream has it */
-    struct host_stream *stream; /* NULL while undecided */
-    struct batch batch;         /* counts a single request, too */
+    struct http_request *http;     /* until it is answered, or the stream has it */
+    struct carrier_stream *stream; /* NULL while undecided */
+    struct batch batch;            /* counts a single request, too */
 };
 
 static struct peer *peer_of(const struct exchange *x)
@@ -58,7 +58,7 @@ static void on_gone(void *ctx)
     x->http = NULL;
     x->batch.open++; /* stay while the peer tells us what it cancels */
     peer_exchange_gone(peer_of(x), x);
-    host_stream_free(x->stream);
+    carrier_stream_free(x->stream);
     exchange_free(x);
 }
 
@@ -79,17 +79,18 @@ static void open_stream(struct exchange *x, bool prime)
     char room[64];
     struct span collected;
 
-    x->stream = host_stream_new(e->streams, s ? ++s->n_streams : 0);
+    x->stream = carrier_stream_new(e->streams, s ? ++s->n_streams : 0);
     if (s)
-        list_append(&s->streams, host_stream_link(x->stream));
+        list_append(&s->streams, carrier_stream_link(x->stream));
     snprintf(room, sizeof room, "Mcp-Session-Id: %s\r\n", s ? s->id : "");
     /* A legacy stream waits for its client to come back; there is nothing to be told. */
-    host_stream_attach(x->stream, TAKE(x->http), is_opened(x) ? room : NULL, s ? NULL : on_gone, x);
+    carrier_stream_attach(x->stream, TAKE(x->http), is_opened(x) ? room : NULL, s ? NULL : on_gone,
+                          x);
     if (prime && rev && rev->priming)
-        host_stream_prime(x->stream, 0);
+        carrier_stream_prime(x->stream, 0);
     collected = batch_finish(&x->batch);
     if (collected.n)
-        host_stream_send(x->stream, SEND_RESPONSE, &collected, 1);
+        carrier_stream_send(x->stream, SEND_RESPONSE, &collected, 1);
     batch_done(&x->batch);
 }
 
@@ -107,7 +108,7 @@ static void answer(struct exchange *x, const struct request *about, const struct
     if (!x->stream && x->http)
         open_stream(x, false);
     if (x->stream)
-        host_stream_send(x->stream, SEND_RESPONSE, parts, n);
+        carrier_stream_send(x->stream, SEND_RESPONSE, parts, n);
 }
 
 /* False: this exchange cannot carry anything but its answer. */
@@ -119,7 +120,7 @@ static bool tell(struct exchange *x, enum send_kind kind, const struct span *par
         open_stream(x, true);
     if (!x->stream)
         return false;
-    host_stream_send(x->stream, kind, parts, n);
+    carrier_stream_send(x->stream, kind, parts, n);
     return true;
 }
 
@@ -138,7 +139,7 @@ static void session_send(void *transport, struct request *about, enum send_kind 
     /* A question has another way to the client; what belongs to a request that nobody follows any
      * more, or can, has none. */
     if (s->own && (!about || kind == SEND_QUESTION))
-        host_stream_send(s->own, kind, parts, n);
+        carrier_stream_send(s->own, kind, parts, n);
 }
 
 static void modern_send(void *transport, struct request *about, enum send_kind kind,
@@ -161,7 +162,7 @@ static void complete(struct exchange *x)
     struct span text;
 
     if (x->stream) {
-        host_stream_end(TAKE(x->stream));
+        carrier_stream_end(TAKE(x->stream));
     } else if (x->http && x->spec.session && x->spec.session->ended) {
         endpoint_refuse(TAKE(x->http), 404, NULL, SPAN(""), RPC_SESSION_NOT_FOUND,
                         "Session not found");
@@ -199,8 +200,8 @@ static void session_poll_later(void *transport, struct request *about, uint64_t 
         return;
     if (!x->stream)
         open_stream(x, false);
-    host_stream_prime(x->stream, retry_ms);
-    host_stream_detach(x->stream);
+    carrier_stream_prime(x->stream, retry_ms);
+    carrier_stream_detach(x->stream);
 }
 
 const struct peer_ops session_peer_ops = { session_send, on_finished, session_poll_later };

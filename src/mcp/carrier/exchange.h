@@ -1,4 +1,4 @@
-/* host_exchange.h - one POST with requests, until all of them are answered.
+/* exchange.h - one POST with requests, until all of them are answered.
  *
  * What form the answer has is decided as late as possible: if the first thing to be sent is the
  * answer itself, it is plain JSON; if a notification or a question comes before it, it becomes a

@@ -1,4 +1,4 @@
-/* host_guard.h - who may talk to an HTTP listener: asked first, on every route.
+/* guard.h - who may talk to an HTTP listener: asked first, on every route.
  *
  * In this order: Host (a page that re-binds its name to 127.0.0.1 still sends its own name), Origin
  * (a page elsewhere may reach us, but says where it comes from), then the bearer token. All three

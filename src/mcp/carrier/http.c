@@ -1,4 +1,4 @@
-/* host_http.c - one HTTP listener of a server: the guard in front of every route, Streamable HTTP
+/* http.c - one HTTP listener of a server: the guard in front of every route, Streamable HTTP
  * at the path that was asked for, HTTP+SSE beside it. */
 #include "io/http/http.h"
 #include "endpoint.h"
@@ -9,14 +9,14 @@
 
 enum { FLUSH_LOOK_MS = 10 }; /* how often a drain looks whether the last connection is closed */
 
-struct http_host {
+struct http_carrier {
     struct pb_server *server;
     struct pb_loop *loop;
     struct http_server *http;
     struct guard *guard;
-    struct host_streams streams;
+    struct carrier_streams streams;
     struct endpoint *endpoint;
-    struct sse_host *sse;
+    struct sse_carrier *sse;
     char *path, *sse_path, *messages_path;
 
     unsigned busy; /* parts that still answer */
@@ -34,7 +34,7 @@ static void refuse(struct http_request *r, const struct guard_verdict *v)
 /* Nobody sends us a body before the guard has seen who it is. */
 static bool admit(void *ctx, struct http_request *r, size_t *max_body)
 {
-    struct http_host *h = ctx;
+    struct http_carrier *h = ctx;
     struct guard_verdict v = guard_check(h->guard, r);
     struct span path = http_path(r);
 
@@ -49,7 +49,7 @@ static bool admit(void *ctx, struct http_request *r, size_t *max_body)
 
 static void handle(void *ctx, struct http_request *r)
 {
-    struct http_host *h = ctx;
+    struct http_carrier *h = ctx;
     struct guard_verdict v = guard_check(h->guard, r);
     struct span path = http_path(r);
 
@@ -60,14 +60,14 @@ static void handle(void *ctx, struct http_request *r)
     else if (!h->sse && (span_is(path, h->sse_path) || span_is(path, h->messages_path)))
         endpoint_refuse(r, 503, NULL, SPAN(""), RPC_SERVER_ERROR, "The server is stopping");
     else if (span_is(path, h->sse_path))
-        sse_host_open(h->sse, r, v.principal);
+        sse_carrier_open(h->sse, r, v.principal);
     else if (span_is(path, h->messages_path))
-        sse_host_post(h->sse, r, v.principal);
+        sse_carrier_post(h->sse, r, v.principal);
     else
         endpoint_refuse(r, 404, NULL, SPAN(""), RPC_SERVER_ERROR, "Not Found");
 }
 
-static void finish_drain(struct http_host *h)
+static void finish_drain(struct http_carrier *h)
 {
     loop_fn *fn = TAKE(h->drained_fn);
 
@@ -77,7 +77,7 @@ static void finish_drain(struct http_host *h)
 
 static void look_at_connections(void *ctx)
 {
-    struct http_host *h = ctx;
+    struct http_carrier *h = ctx;
 
     if (http_server_connections(h->http) == 0 || loop_now(h->loop) >= h->flush_until)
         finish_drain(h);
@@ -88,30 +88,30 @@ static void look_at_connections(void *ctx)
 /* A part has answered everything; when all have, what is left are bytes on their way. */
 static void on_part_idle(void *ctx)
 {
-    struct http_host *h = ctx;
+    struct http_carrier *h = ctx;
 
     if (!h->drained_fn || --h->busy)
         return;
-    sse_host_free(TAKE(h->sse));
+    sse_carrier_free(TAKE(h->sse));
     h->flush_until = loop_now(h->loop) + MCP_FLUSH_MS;
     timer_start(&h->flush, 0);
 }
 
-static void drain(void *host, loop_fn *fn, void *ctx)
+static void drain(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct http_host *h = host;
+    struct http_carrier *h = carrier;
 
     h->drained_fn = fn;
     h->drained_ctx = ctx;
     h->busy = 2;
     http_server_drain(h->http);
     endpoint_drain(h->endpoint, on_part_idle, h);
-    sse_host_drain(h->sse, on_part_idle, h);
+    sse_carrier_drain(h->sse, on_part_idle, h);
 }
 
-static void free_host(void *p)
+static void free_carrier(void *p)
 {
-    struct http_host *h = p;
+    struct http_carrier *h = p;
 
     guard_free(h->guard);
     free(h->path);
@@ -122,29 +122,29 @@ static void free_host(void *p)
 
 static void on_closed(void *ctx)
 {
-    struct http_host *h = ctx;
+    struct http_carrier *h = ctx;
 
     if (h->closed_fn)
         h->closed_fn(h->closed_ctx);
-    loop_free_later(h->loop, h, free_host);
+    loop_free_later(h->loop, h, free_carrier);
 }
 
-static void close_host(void *host, loop_fn *fn, void *ctx)
+static void close_carrier(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct http_host *h = host;
+    struct http_carrier *h = carrier;
 
     h->closed_fn = fn;
     h->closed_ctx = ctx;
     h->drained_fn = NULL;
     timer_stop(&h->flush);
     if (h->sse)
-        sse_host_free(TAKE(h->sse));
+        sse_carrier_free(TAKE(h->sse));
     endpoint_free(TAKE(h->endpoint));
-    host_streams_done(&h->streams);
+    carrier_streams_done(&h->streams);
     http_server_close(TAKE(h->http), on_closed, h);
 }
 
-static const struct host_ops http_host_ops = { .drain = drain, .close = close_host };
+static const struct carrier_ops http_carrier_ops = { .drain = drain, .close = close_carrier };
 
 /* "/a/mcp" and "sse" make "/a/sse". */
 static char *sibling(const char *path, const char *name)
@@ -181,7 +181,7 @@ static void write_refusal(struct buf *out, struct span path, int status, const c
     rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
 }
 
-static int listen_on(struct http_host *h, const struct pb_http_options *o, struct pb_error *err)
+static int listen_on(struct http_carrier *h, const struct pb_http_options *o, struct pb_error *err)
 {
     struct http_server_options http = { .host = o->host,
                                         .port = o->port,
@@ -209,7 +209,7 @@ int pb_server_http(struct pb_server *server, const struct pb_http_options *opts,
                    struct pb_error *err)
 {
     struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
-    struct http_host *h;
+    struct http_carrier *h;
     int rc;
 
     if (opts) /* a program built against an older header has a shorter struct */
@@ -217,7 +217,7 @@ int pb_server_http(struct pb_server *server, const struct pb_http_options *opts,
     rc = check_options(&o, err);
     if (rc < 0)
         return rc;
-    h = NEW(struct http_host);
+    h = NEW(struct http_carrier);
     h->server = server;
     h->loop = server_loop(server);
     h->path = mem_dup(o.path ? o.path : "/mcp");
@@ -226,13 +226,13 @@ int pb_server_http(struct pb_server *server, const struct pb_http_options *opts,
     timer_init(&h->flush, h->loop, look_at_connections, h);
     rc = listen_on(h, &o, err);
     if (rc < 0) {
-        free_host(h);
+        free_carrier(h);
         return rc;
     }
-    host_streams_init(&h->streams, h->loop);
+    carrier_streams_init(&h->streams, h->loop);
     h->endpoint = endpoint_new(server, &h->streams, guard_principal(h->guard), o.json_only);
-    h->sse = sse_host_new(server, &h->streams, h->messages_path);
-    server_add_host(server, &http_host_ops, h);
+    h->sse = sse_carrier_new(server, &h->streams, h->messages_path);
+    server_add_carrier(server, &http_carrier_ops, h);
     server_set_port(server, http_server_port(h->http));
     return 0;
 }

@@ -118,7 +118,7 @@ static void leave_server(struct memory_end *e)
     if (!e->peer)
         return;
     e->drained_fn = NULL; /* the server knows */
-    server_forget_host(e->server, e);
+    server_forget_carrier(e->server, e);
     hang_up(e);
     end_unref(e); /* the server's reference */
 }
@@ -277,9 +277,9 @@ static void on_grace_over(void *ctx)
         fn(e->drained_ctx);
 }
 
-static void drain(void *host, loop_fn *fn, void *ctx)
+static void drain(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct memory_end *e = host;
+    struct memory_end *e = carrier;
 
     post_clear(&e->in);
     e->drained_fn = fn;
@@ -294,7 +294,7 @@ struct closing {
     void *ctx;
 };
 
-static void report_host_closed(void *ctx)
+static void report_carrier_closed(void *ctx)
 {
     struct closing *c = ctx;
 
@@ -304,17 +304,17 @@ static void report_host_closed(void *ctx)
     free(c);
 }
 
-static void close_host(void *host, loop_fn *fn, void *ctx)
+static void close_carrier(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct memory_end *e = host;
+    struct memory_end *e = carrier;
     struct closing *c = NEW(struct closing);
 
     *c = (struct closing){ e, fn, ctx };
     hang_up(e);
-    loop_defer(e->loop, report_host_closed, c); /* gives up the server's reference */
+    loop_defer(e->loop, report_carrier_closed, c); /* gives up the server's reference */
 }
 
-static const struct host_ops memory_host_ops = { .drain = drain, .close = close_host };
+static const struct carrier_ops memory_carrier_ops = { .drain = drain, .close = close_carrier };
 
 int memory_connect(struct pb_server *s, struct memory_end **out_client_end,
                    const struct memory_events *events, void *ctx, struct pb_error *err)
@@ -330,7 +330,7 @@ int memory_connect(struct pb_server *s, struct memory_end **out_client_end,
     list_init(&e->out.letters);
     timer_init(&e->grace, e->loop, on_grace_over, e);
     e->peer = peer_new(s, PEER_MEMORY, &memory_peer_ops, e);
-    server_add_host(s, &memory_host_ops, e);
+    server_add_carrier(s, &memory_carrier_ops, e);
     *out_client_end = e;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* host_missed.h - progress and log messages that a client missed because it did not keep up.
+/* missed.h - progress and log messages that a client missed because it did not keep up.
  *
  * Past the mark at which a producer should stop (STREAM_QUEUE_HIGH) what only tells of how things
  * go is not sent. The client hears how much that was as soon as it has room again, if it hears

@@ -1,4 +1,4 @@
-/* host_recall.h - what is kept of streams for clients that come back.
+/* recall.h - what is kept of streams for clients that come back.
  *
  * Each event has a rank: when room is needed, what tells of how things go is forgotten first, then
  * other news, and answers last. A client that comes back after progress and logs were forgotten

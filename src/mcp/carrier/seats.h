@@ -1,4 +1,4 @@
-/* host_seats.h - the places for sessions at one listener, whatever path and token they came by.
+/* seats.h - the places for sessions at one listener, whatever path and token they came by.
  *
  * There are MCP_SESSIONS_MAX. When all are taken and somebody asks for one more, the owner with
  * most gives one up: that which rests longest. If that owner is who asks and nothing of its own

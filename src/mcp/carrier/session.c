@@ -27,7 +27,7 @@ static bool is_resting(const struct session *s)
     if (peer_in_flight(s->peer))
         return false;
     LIST_FOREACH(pos, safe, &s->streams)
-        if (host_stream_attached(host_stream_of(pos)))
+        if (carrier_stream_attached(carrier_stream_of(pos)))
             return false;
     return true;
 }
@@ -119,16 +119,16 @@ void session_end(struct session *s)
     if (s->peer)
         peer_close(s->peer);
     while (!list_empty(&s->streams))
-        host_stream_free(host_stream_of(s->streams.next));
+        carrier_stream_free(carrier_stream_of(s->streams.next));
     loop_free_later(s->table->loop, s, free);
 }
 
-struct host_stream *session_stream(const struct session *s, uint32_t no)
+struct carrier_stream *session_stream(const struct session *s, uint32_t no)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &s->streams)
-        if (host_stream_no(host_stream_of(pos)) == no)
-            return host_stream_of(pos);
+        if (carrier_stream_no(carrier_stream_of(pos)) == no)
+            return carrier_stream_of(pos);
     return NULL;
 }

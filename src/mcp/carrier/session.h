@@ -1,8 +1,8 @@
-/* host_session.h - the legacy sessions of one HTTP endpoint, by id.
+/* session.h - the legacy sessions of one HTTP endpoint, by id.
  *
  * A session is a peer with a name that its client repeats. Ids are 128 random bits. A session
  * belongs to whoever opened it: for anybody else it does not exist. One that nobody uses for
- * MCP_SESSION_IDLE_MS ends; how many there may be is a matter of the whole listener: host_seats.h.
+ * MCP_SESSION_IDLE_MS ends; how many there may be is a matter of the whole listener: seats.h.
  * An idle session is this struct, its peer and an entry of a table; streams are made when needed.
  */
 #pragma once
@@ -25,9 +25,9 @@ struct session {
     struct peer *peer;
     const char *principal;
     uint64_t used_at;
-    struct list streams;     /* those that can be resumed */
-    struct host_stream *own; /* for what belongs to no request; NULL before the first GET */
-    uint32_t n_streams;      /* ever made */
+    struct list streams;        /* those that can be resumed */
+    struct carrier_stream *own; /* for what belongs to no request; NULL before the first GET */
+    uint32_t n_streams;         /* ever made */
     bool ended;
     char id[ID_CHARS + 1];
 };
@@ -46,4 +46,4 @@ struct session *session_find(struct sessions *t, struct span id, const char *pri
 /* Its requests are cancelled, its streams end; freed at the end of the turn. */
 void session_end(struct session *s);
 /* A stream of this session by its number; NULL when it is not kept. */
-struct host_stream *session_stream(const struct session *s, uint32_t no);
+struct carrier_stream *session_stream(const struct session *s, uint32_t no);

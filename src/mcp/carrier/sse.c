@@ -4,10 +4,10 @@
 #include "mcp/serve/serve.h"
 #include "missed.h"
 
-struct sse_host {
+struct sse_carrier {
     struct pb_server *server;
     struct pb_loop *loop;
-    struct host_streams *streams;
+    struct carrier_streams *streams;
     char *messages_path;
     struct map clients; /* by session id */
     bool draining;
@@ -17,9 +17,9 @@ struct sse_host {
 
 struct sse_client {
     struct seat seat;
-    struct sse_host *host;
+    struct sse_carrier *carrier;
     struct peer *peer;
-    struct host_stream *stream;
+    struct carrier_stream *stream;
     const char *principal;
     struct list held; /* requests that wait until it has read */
     size_t batched;   /* bytes of answers to batches that are not over */
@@ -34,7 +34,7 @@ struct held {
     struct message *message;
 };
 
-static void check_idle(struct sse_host *h)
+static void check_idle(struct sse_carrier *h)
 {
     struct map_slot *slot;
     loop_fn *fn = h->idle_fn;
@@ -53,7 +53,7 @@ static void answer_batch(struct sse_client *c, struct batch *b)
     struct span text = batch_finish(b);
 
     if (text.n)
-        host_stream_send(c->stream, SEND_RESPONSE, &text, 1);
+        carrier_stream_send(c->stream, SEND_RESPONSE, &text, 1);
     batch_free(b);
 }
 
@@ -62,7 +62,7 @@ static void steer_later(struct sse_client *c);
 static void answer(struct sse_client *c, const struct request *about, const struct span *parts,
                    size_t n)
 {
-    size_t waiting = host_stream_unread(c->stream) + c->batched;
+    size_t waiting = carrier_stream_unread(c->stream) + c->batched;
     struct batch *b = about ? about->exchange : NULL;
     AUTO_BUF struct buf refusal = { 0 };
     struct span instead = missed_answer(&refusal, about, spans_size(parts, n), waiting);
@@ -74,7 +74,7 @@ static void answer(struct sse_client *c, const struct request *about, const stru
     if (b)
         batch_add(b, about->id, parts, n);
     else
-        host_stream_send(c->stream, SEND_RESPONSE, parts, n);
+        carrier_stream_send(c->stream, SEND_RESPONSE, parts, n);
 }
 
 static void on_send(void *transport, struct request *about, enum send_kind kind,
@@ -85,8 +85,8 @@ static void on_send(void *transport, struct request *about, enum send_kind kind,
     if (kind == SEND_RESPONSE)
         answer(c, about, parts, n);
     else
-        host_stream_send(c->stream, kind, parts, n);
-    if (host_stream_full(c->stream) != peer_congested(c->peer))
+        carrier_stream_send(c->stream, kind, parts, n);
+    if (carrier_stream_full(c->stream) != peer_congested(c->peer))
         steer_later(c);
 }
 
@@ -97,7 +97,7 @@ static void on_finished(void *transport, struct request *about)
 
     if (b && batch_ended(b))
         answer_batch(c, b);
-    check_idle(c->host);
+    check_idle(c->carrier);
 }
 
 static const struct peer_ops sse_peer_ops = { .send = on_send, .finished = on_finished };
@@ -130,7 +130,7 @@ static void on_held_gone(void *ctx) { held_free(ctx); }
 static bool must_wait(const struct sse_client *c, const struct message *m)
 {
     return (m->rpc.kind == RPC_REQUEST || m->rpc.kind == RPC_BATCH) &&
-           (host_stream_full(c->stream) || !list_empty(&c->held));
+           (carrier_stream_full(c->stream) || !list_empty(&c->held));
 }
 
 /* Not answered, it keeps its connection: so there are never many. */
@@ -173,9 +173,9 @@ static void steer(void *ctx)
         free(c);
         return;
     }
-    peer_set_congested(c->peer, host_stream_full(c->stream));
+    peer_set_congested(c->peer, carrier_stream_full(c->stream));
     for (int i = 0; i < LOOP_LINES_PER_TURN && !list_empty(&c->held); i++) {
-        if (host_stream_full(c->stream))
+        if (carrier_stream_full(c->stream))
             return; /* it runs again when there is room */
         release(CONTAINER_OF(c->held.next, struct held, at));
     }
@@ -188,7 +188,7 @@ static void steer_later(struct sse_client *c)
     if (c->steer_due)
         return;
     c->steer_due = true;
-    loop_defer(c->host->loop, steer, c);
+    loop_defer(c->carrier->loop, steer, c);
 }
 
 static void on_room(void *ctx) { steer_later(ctx); }
@@ -205,14 +205,14 @@ static void client_free(void *p)
 
 static void client_end(struct sse_client *c)
 {
-    struct sse_host *h = c->host;
+    struct sse_carrier *h = c->carrier;
 
     c->ended = true;
     map_del(&h->clients, span_of(c->id));
     seat_leave(&c->seat);
     refuse_held(c, 404, RPC_SESSION_NOT_FOUND, "Session not found");
     peer_close(c->peer);
-    host_stream_free(c->stream);
+    carrier_stream_free(c->stream);
     loop_free_later(h->loop, c, client_free);
     check_idle(h);
 }
@@ -222,7 +222,7 @@ static void on_gone(void *ctx) { client_end(ctx); }
 static void seat_end(struct seat *seat) { client_end(CONTAINER_OF(seat, struct sse_client, seat)); }
 
 /* NULL: no more are let in. */
-static struct sse_client *client_new(struct sse_host *h, const char *principal)
+static struct sse_client *client_new(struct sse_carrier *h, const char *principal)
 {
     static const struct seat_ops ops = { .end = seat_end };
     struct sse_client *c = NEW(struct sse_client);
@@ -231,19 +231,19 @@ static struct sse_client *client_new(struct sse_host *h, const char *principal)
         free(c);
         return NULL;
     }
-    c->host = h;
+    c->carrier = h;
     c->principal = principal;
     list_init(&c->held);
     id_new(c->id);
     c->peer = peer_new(h->server, PEER_SESSION, &sse_peer_ops, c);
     peer_set_principal(c->peer, principal);
-    c->stream = host_stream_new(h->streams, 0);
-    host_stream_on_room(c->stream, on_room, c);
+    c->stream = carrier_stream_new(h->streams, 0);
+    carrier_stream_on_room(c->stream, on_room, c);
     map_put(&h->clients, span_of(c->id), c);
     return c;
 }
 
-void sse_host_open(struct sse_host *h, struct http_request *r, const char *principal)
+void sse_carrier_open(struct sse_carrier *h, struct http_request *r, const char *principal)
 {
     struct sse_client *c;
     AUTO_BUF struct buf uri = { 0 };
@@ -258,13 +258,13 @@ void sse_host_open(struct sse_host *h, struct http_request *r, const char *princ
                         "No more streams can be opened");
         return;
     }
-    host_stream_attach(c->stream, r, NULL, on_gone, c);
+    carrier_stream_attach(c->stream, r, NULL, on_gone, c);
     buf_printf(&uri, "%s?sessionId=%s", h->messages_path, c->id);
-    host_stream_event(c->stream, "endpoint", buf_span(&uri));
+    carrier_stream_event(c->stream, "endpoint", buf_span(&uri));
 }
 
 /* NULL after a refusal. */
-static struct sse_client *named_client(struct sse_host *h, struct http_request *r,
+static struct sse_client *named_client(struct sse_carrier *h, struct http_request *r,
                                        const char *principal)
 {
     AUTO_ARENA struct arena arena = { 0 };
@@ -283,7 +283,7 @@ static struct sse_client *named_client(struct sse_host *h, struct http_request *
     return c;
 }
 
-void sse_host_post(struct sse_host *h, struct http_request *r, const char *principal)
+void sse_carrier_post(struct sse_carrier *h, struct http_request *r, const char *principal)
 {
     struct sse_client *c;
     struct message *m;
@@ -306,10 +306,10 @@ void sse_host_post(struct sse_host *h, struct http_request *r, const char *princ
         receive(c, r, m);
 }
 
-struct sse_host *sse_host_new(struct pb_server *server, struct host_streams *streams,
-                              const char *messages_path)
+struct sse_carrier *sse_carrier_new(struct pb_server *server, struct carrier_streams *streams,
+                                    const char *messages_path)
 {
-    struct sse_host *h = NEW(struct sse_host);
+    struct sse_carrier *h = NEW(struct sse_carrier);
 
     h->server = server;
     h->loop = server_loop(server);
@@ -318,7 +318,7 @@ struct sse_host *sse_host_new(struct pb_server *server, struct host_streams *str
     return h;
 }
 
-void sse_host_drain(struct sse_host *h, loop_fn *fn, void *ctx)
+void sse_carrier_drain(struct sse_carrier *h, loop_fn *fn, void *ctx)
 {
     struct map_slot *slot;
 
@@ -330,21 +330,21 @@ void sse_host_drain(struct sse_host *h, loop_fn *fn, void *ctx)
     check_idle(h);
 }
 
-static void free_host(void *p)
+static void free_carrier(void *p)
 {
-    struct sse_host *h = p;
+    struct sse_carrier *h = p;
 
     map_done(&h->clients);
     free(h->messages_path);
     free(h);
 }
 
-void sse_host_free(struct sse_host *h)
+void sse_carrier_free(struct sse_carrier *h)
 {
     struct map_slot *slot;
 
     h->idle_fn = NULL;
     MAP_FOREACH(slot, &h->clients)
         client_end(slot->value);
-    loop_free_later(h->loop, h, free_host);
+    loop_free_later(h->loop, h, free_carrier);
 }

@@ -1,4 +1,4 @@
-/* host_stdio.c - one client on a pair of descriptors, a message per line.
+/* stdio.c - one client on a pair of descriptors, a message per line.
  *
  * open -> ending -> flushing -> ended
  *    \________________________/          the output broke: nobody is left to flush to
@@ -20,7 +20,7 @@ enum {
 
 enum stdio_state { STDIO_OPEN, STDIO_ENDING, STDIO_FLUSHING, STDIO_ENDED, STDIO_COUNT };
 
-struct stdio_host {
+struct stdio_carrier {
     struct pb_server *server;
     struct pb_loop *loop;
     struct peer *peer;
@@ -66,17 +66,17 @@ static const struct sm_state stdio_states[] = {
 #undef TO
 _Static_assert(ARRAY_LEN(stdio_states) == STDIO_COUNT, "every state has a row");
 
-static void end_input(struct stdio_host *h);
-static void pump_more(struct stdio_host *h);
+static void end_input(struct stdio_carrier *h);
+static void pump_more(struct stdio_carrier *h);
 
 /* How many bytes have left the queue. */
-static uint64_t left_so_far(const struct stdio_host *h)
+static uint64_t left_so_far(const struct stdio_carrier *h)
 {
     return h->given - h->gathered.n - stream_queued(h->out);
 }
 
 /* Forgets the answers that have left the queue, and counts them once the input has ended. */
-static void settle(struct stdio_host *h)
+static void settle(struct stdio_carrier *h)
 {
     const uint64_t *ends = (const uint64_t *)(const void *)h->ends.p;
     uint64_t left = left_so_far(h);
@@ -91,15 +91,15 @@ static void settle(struct stdio_host *h)
     buf_consume(&h->ends, k * sizeof *ends);
 }
 
-static void drop_unsent(struct stdio_host *h)
+static void drop_unsent(struct stdio_carrier *h)
 {
     h->dropped += h->ends.n / sizeof(uint64_t);
     h->ends.n = 0;
 }
 
-static void close_host(void *host, loop_fn *fn, void *ctx);
+static void close_carrier(void *carrier, loop_fn *fn, void *ctx);
 
-static void end(struct stdio_host *h)
+static void end(struct stdio_carrier *h)
 {
     sm_move(&h->state, h, STDIO_ENDED);
     timer_stop(&h->grace);
@@ -109,7 +109,7 @@ static void end(struct stdio_host *h)
              h->dropped);
 }
 
-static void finish(struct stdio_host *h)
+static void finish(struct stdio_carrier *h)
 {
     loop_fn *fn = TAKE(h->drained_fn);
 
@@ -119,18 +119,18 @@ static void finish(struct stdio_host *h)
         return;
     }
     if (h->guest)
-        server_forget_host(h->server, h);
+        server_forget_carrier(h->server, h);
     else
-        server_host_ended(h->server, h);
+        server_carrier_ended(h->server, h);
     fn = h->ended_fn;
     if (fn)
         loop_defer(h->loop, fn, h->ended_ctx);
-    close_host(h, NULL, NULL);
+    close_carrier(h, NULL, NULL);
 }
 
 static void on_broken(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     if (h->state.now == STDIO_ENDED)
         return;
@@ -141,7 +141,7 @@ static void on_broken(void *ctx)
 
 /* May be inside the peer, which must not be called back: the rest is done at the end of the turn.
  */
-static void set_broken(struct stdio_host *h)
+static void set_broken(struct stdio_carrier *h)
 {
     if (h->broken)
         return;
@@ -162,7 +162,7 @@ static void add_line(struct buf *out, const struct span *parts, size_t n)
 
 static void on_congestion(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     h->congestion_due = false;
     if (h->state.now < STDIO_FLUSHING)
@@ -170,7 +170,7 @@ static void on_congestion(void *ctx)
 }
 
 /* May be inside the peer. */
-static void check_congestion(struct stdio_host *h)
+static void check_congestion(struct stdio_carrier *h)
 {
     if (h->congestion_due || stream_full(h->out) == peer_congested(h->peer))
         return;
@@ -178,7 +178,7 @@ static void check_congestion(struct stdio_host *h)
     loop_defer(h->loop, on_congestion, h);
 }
 
-static void give(struct stdio_host *h, const struct span *parts, size_t n)
+static void give(struct stdio_carrier *h, const struct span *parts, size_t n)
 {
     struct pb_error err;
 
@@ -194,7 +194,7 @@ static void give(struct stdio_host *h, const struct span *parts, size_t n)
     check_congestion(h);
 }
 
-static void give_gathered(struct stdio_host *h)
+static void give_gathered(struct stdio_carrier *h)
 {
     struct buf text = h->gathered;
     struct span whole = buf_span(&text);
@@ -209,7 +209,7 @@ static void give_gathered(struct stdio_host *h)
 }
 
 /* A large message goes out as it lies; a copy of it would cost more than a write. */
-static void give_line(struct stdio_host *h, const struct span *parts, size_t n)
+static void give_line(struct stdio_carrier *h, const struct span *parts, size_t n)
 {
     AUTO_BUF struct buf text = { 0 };
     struct span all[PARTS_DIRECT + 1];
@@ -229,7 +229,7 @@ static void give_line(struct stdio_host *h, const struct span *parts, size_t n)
     }
 }
 
-static void write_line(struct stdio_host *h, const struct span *parts, size_t n, bool response)
+static void write_line(struct stdio_carrier *h, const struct span *parts, size_t n, bool response)
 {
     size_t size = spans_size(parts, n) + 1;
 
@@ -250,7 +250,7 @@ static void write_line(struct stdio_host *h, const struct span *parts, size_t n,
 
 /* ---- past the hard mark ---- */
 
-static void watch_stall(struct stdio_host *h)
+static void watch_stall(struct stdio_carrier *h)
 {
     if (timer_running(&h->stall))
         return;
@@ -260,7 +260,7 @@ static void watch_stall(struct stdio_host *h)
 
 static void on_stall(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     if (!stream_full(h->out))
         return;
@@ -274,7 +274,7 @@ static void on_stall(void *ctx)
     set_broken(h);
 }
 
-static void answer(struct stdio_host *h, const struct request *about, const struct span *parts,
+static void answer(struct stdio_carrier *h, const struct request *about, const struct span *parts,
                    size_t n)
 {
     size_t waiting = stream_queued(h->out) + h->gathered.n + h->batched;
@@ -296,7 +296,7 @@ static void answer(struct stdio_host *h, const struct request *about, const stru
 static void on_send(void *transport, struct request *about, enum send_kind kind,
                     const struct span *parts, size_t n)
 {
-    struct stdio_host *h = transport;
+    struct stdio_carrier *h = transport;
 
     if (kind == SEND_RESPONSE)
         answer(h, about, parts, n);
@@ -304,7 +304,7 @@ static void on_send(void *transport, struct request *about, enum send_kind kind,
         write_line(h, parts, n, false);
 }
 
-static void answer_batch(struct stdio_host *h, struct batch *b)
+static void answer_batch(struct stdio_carrier *h, struct batch *b)
 {
     struct span text = batch_finish(b);
 
@@ -317,7 +317,7 @@ static void on_idle(void *ctx);
 
 static void on_finished(void *transport, struct request *about)
 {
-    struct stdio_host *h = transport;
+    struct stdio_carrier *h = transport;
     struct batch *b = about->exchange;
 
     if (b && batch_ended(b))
@@ -329,14 +329,14 @@ static void on_finished(void *transport, struct request *about)
 static const struct peer_ops stdio_peer_ops = { .send = on_send, .finished = on_finished };
 
 /* Go on with the next line now? */
-static bool may_go_on(struct stdio_host *h)
+static bool may_go_on(struct stdio_carrier *h)
 {
     return --h->lines_left > 0 && !stream_full(h->out) && !h->broken;
 }
 
 static bool on_line(void *ctx, struct span line)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
     struct message *m = message_new(lines_keep(&h->lines, line));
     struct batch *b = NULL;
 
@@ -351,7 +351,7 @@ static bool on_line(void *ctx, struct span line)
 
 static bool on_oversize(void *ctx, struct span head, uint64_t total)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     log_warn("Line exceeds %zuMB limit: %llu bytes", server_max_request(h->server) >> 20,
              (unsigned long long)total);
@@ -361,7 +361,7 @@ static bool on_oversize(void *ctx, struct span head, uint64_t total)
 
 static void on_resume(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     h->resume_due = false;
     if (h->state.now == STDIO_OPEN)
@@ -369,7 +369,7 @@ static void on_resume(void *ctx)
 }
 
 /* After lines were handled: stop the flow, or let it go on. */
-static void steer(struct stdio_host *h)
+static void steer(struct stdio_carrier *h)
 {
     bool stopped = lines_stopped(&h->lines);
 
@@ -384,20 +384,20 @@ static void steer(struct stdio_host *h)
         end_input(h);
 }
 
-static void begin_lines(struct stdio_host *h)
+static void begin_lines(struct stdio_carrier *h)
 {
     h->lines_left = LOOP_LINES_PER_TURN;
     h->gathering = true;
 }
 
-static void end_lines(struct stdio_host *h)
+static void end_lines(struct stdio_carrier *h)
 {
     h->gathering = false;
     give_gathered(h);
     steer(h);
 }
 
-static void pump_more(struct stdio_host *h)
+static void pump_more(struct stdio_carrier *h)
 {
     begin_lines(h);
     lines_resume(&h->lines);
@@ -406,14 +406,14 @@ static void pump_more(struct stdio_host *h)
 
 static void on_data(void *ctx, struct span bytes)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     begin_lines(h);
     lines_feed(&h->lines, bytes);
     end_lines(h);
 }
 
-static void tell_missed(struct stdio_host *h)
+static void tell_missed(struct stdio_carrier *h)
 {
     AUTO_BUF struct buf text = { 0 };
     struct span whole;
@@ -426,7 +426,7 @@ static void tell_missed(struct stdio_host *h)
 
 static void on_drain(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     settle(h);
     check_congestion(h);
@@ -437,7 +437,7 @@ static void on_drain(void *ctx)
 
 static void on_flushed(void *ctx, bool flushed)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     if (h->state.now != STDIO_FLUSHING)
         return;
@@ -446,7 +446,7 @@ static void on_flushed(void *ctx, bool flushed)
     finish(h);
 }
 
-static void start_flush(struct stdio_host *h)
+static void start_flush(struct stdio_carrier *h)
 {
     if (h->state.now != STDIO_ENDING || h->broken)
         return;
@@ -455,10 +455,10 @@ static void start_flush(struct stdio_host *h)
     stream_shutdown(h->out, MCP_FLUSH_MS, on_flushed, h);
 }
 
-/* The last running call has ended, perhaps. The peer is gone when the host has ended. */
+/* The last running call has ended, perhaps. The peer is gone when the carrier has ended. */
 static void on_idle(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     if (h->state.now == STDIO_ENDING && !peer_in_flight(h->peer))
         start_flush(h);
@@ -466,17 +466,17 @@ static void on_idle(void *ctx)
 
 static void on_grace_over(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
     size_t n = peer_cancel_all(h->peer);
 
     if (n)
         log_debug("stdio: cancelled %zu calls", n);
     start_flush(h);
     if (!h->guest)
-        server_host_ending(h->server, h, h->ended_at); /* handlers may take longer than we do */
+        server_carrier_ending(h->server, h, h->ended_at); /* handlers may take longer than we do */
 }
 
-static void start_ending(struct stdio_host *h, uint64_t grace_ms)
+static void start_ending(struct stdio_carrier *h, uint64_t grace_ms)
 {
     sm_move(&h->state, h, STDIO_ENDING);
     h->ended_at = loop_now(h->loop);
@@ -487,7 +487,7 @@ static void start_ending(struct stdio_host *h, uint64_t grace_ms)
         timer_start(&h->grace, grace_ms);
 }
 
-static void end_input(struct stdio_host *h)
+static void end_input(struct stdio_carrier *h)
 {
     log_info("EOF detected, closing input stream");
     start_ending(h, MCP_EOF_GRACE_MS);
@@ -495,7 +495,7 @@ static void end_input(struct stdio_host *h)
 
 static void on_eof(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     settle(h);
     h->eof = true;
@@ -516,9 +516,9 @@ static void on_out_error(void *ctx, const struct pb_error *err)
     set_broken(ctx);
 }
 
-static void drain(void *host, loop_fn *fn, void *ctx)
+static void drain(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct stdio_host *h = host;
+    struct stdio_carrier *h = carrier;
 
     h->drained_fn = fn;
     h->drained_ctx = ctx;
@@ -527,9 +527,9 @@ static void drain(void *host, loop_fn *fn, void *ctx)
         start_ending(h, MCP_STOP_MS);
 }
 
-static void free_host(void *p)
+static void free_carrier(void *p)
 {
-    struct stdio_host *h = p;
+    struct stdio_carrier *h = p;
 
     lines_done(&h->lines);
     buf_done(&h->ends);
@@ -539,18 +539,18 @@ static void free_host(void *p)
 
 static void on_closed(void *ctx)
 {
-    struct stdio_host *h = ctx;
+    struct stdio_carrier *h = ctx;
 
     if (--h->closing)
         return;
     if (h->closed_fn)
         h->closed_fn(h->closed_ctx);
-    loop_free_later(h->loop, h, free_host);
+    loop_free_later(h->loop, h, free_carrier);
 }
 
-static void close_host(void *host, loop_fn *fn, void *ctx)
+static void close_carrier(void *carrier, loop_fn *fn, void *ctx)
 {
-    struct stdio_host *h = host;
+    struct stdio_carrier *h = carrier;
 
     h->closed_fn = fn;
     h->closed_ctx = ctx;
@@ -562,7 +562,7 @@ static void close_host(void *host, loop_fn *fn, void *ctx)
     stream_close(h->out, on_closed, h);
 }
 
-static const struct host_ops stdio_host_ops = { .drain = drain, .close = close_host };
+static const struct carrier_ops stdio_carrier_ops = { .drain = drain, .close = close_carrier };
 
 struct guest_terms {
     bool guest, keep_fds;
@@ -572,8 +572,8 @@ struct guest_terms {
 };
 
 /* When it fails, `in` is still the caller's; `out` is closed unless it is to be kept. */
-static int open_host(struct pb_server *server, int in, int out, const struct guest_terms *terms,
-                     struct pb_error *err)
+static int open_carrier(struct pb_server *server, int in, int out, const struct guest_terms *terms,
+                        struct pb_error *err)
 {
     static const struct lines_events line_events = { on_line, on_oversize };
     static const struct stream_events in_events = { .data = on_data,
@@ -581,14 +581,14 @@ static int open_host(struct pb_server *server, int in, int out, const struct gue
                                                     .error = on_in_error };
     static const struct stream_events out_events = { .error = on_out_error, .drain = on_drain };
     struct pb_loop *loop = server_loop(server);
-    struct stdio_host *h = NEW(struct stdio_host);
+    struct stdio_carrier *h = NEW(struct stdio_carrier);
 
-    *h = (struct stdio_host){ .server = server,
-                              .loop = loop,
-                              .state = { stdio_states, 0 },
-                              .guest = terms->guest,
-                              .ended_fn = terms->ended,
-                              .ended_ctx = terms->ended_ctx };
+    *h = (struct stdio_carrier){ .server = server,
+                                 .loop = loop,
+                                 .state = { stdio_states, 0 },
+                                 .guest = terms->guest,
+                                 .ended_fn = terms->ended,
+                                 .ended_ctx = terms->ended_ctx };
     if (stream_open(&h->out, loop, out, terms->keep_fds, &out_events, h, err) < 0) {
         if (!terms->keep_fds)
             close(out);
@@ -605,7 +605,7 @@ static int open_host(struct pb_server *server, int in, int out, const struct gue
     timer_init(&h->stall, loop, on_stall, h);
     stream_set_hard_limit(h->out, (size_t)STREAM_QUEUE_HARD + STREAM_QUEUE_NOTES);
     h->peer = peer_new(server, PEER_STDIO, &stdio_peer_ops, h);
-    server_add_host(server, &stdio_host_ops, h);
+    server_add_carrier(server, &stdio_carrier_ops, h);
     stream_read(h->in, true);
     return 0;
 }
@@ -616,7 +616,7 @@ int pb_server_stdio(struct pb_server *server, int in, int out, struct pb_error *
                                        .in = "standard input",
                                        .out = "standard output" };
 
-    return open_host(server, in, out, &terms, err);
+    return open_carrier(server, in, out, &terms, err);
 }
 
 int server_take_stdio(struct pb_server *server, int in, int out, loop_fn *ended, void *ctx,
@@ -629,7 +629,7 @@ int server_take_stdio(struct pb_server *server, int in, int out, loop_fn *ended,
                                        .ended = ended,
                                        .ended_ctx = ctx };
 
-    return open_host(server, in, out, &terms, err);
+    return open_carrier(server, in, out, &terms, err);
 }
 
 int server_take_socket(struct pb_server *server, int fd, struct pb_error *err)
@@ -639,5 +639,5 @@ int server_take_socket(struct pb_server *server, int fd, struct pb_error *err)
 
     if (twin < 0)
         return fail_sys(err, errno, "descriptor %d", fd);
-    return open_host(server, fd, twin, &terms, err);
+    return open_carrier(server, fd, twin, &terms, err);
 }

@@ -12,9 +12,9 @@ enum { EVENT_ID_CHARS = 8 + 1 + 16 };
     "Cache-Control: no-cache, no-transform\r\n" \
     "X-Accel-Buffering: no\r\n"
 
-struct host_stream {
+struct carrier_stream {
     struct list in_owner, in_set; /* in_set: attached, or finished */
-    struct host_streams *set;
+    struct carrier_streams *set;
     struct http_request *http; /* NULL: detached */
     loop_fn *gone, *room;
     void *gone_ctx, *room_ctx;
@@ -29,13 +29,13 @@ struct host_stream {
 /* The next few of a round; each goes to the end of the list. */
 static void beat(void *ctx)
 {
-    struct host_streams *set = ctx;
+    struct carrier_streams *set = ctx;
     static const struct span comment = SPAN_CONST(":\n\n");
 
     if (!set->beats_left)
         set->beats_left = set->n_attached;
     for (int i = 0; i < MCP_BEATS_PER_TURN && set->beats_left && set->n_attached; i++) {
-        struct host_stream *s = CONTAINER_OF(set->attached.next, struct host_stream, in_set);
+        struct carrier_stream *s = CONTAINER_OF(set->attached.next, struct carrier_stream, in_set);
 
         set->beats_left--;
         list_remove(&s->in_set);
@@ -49,24 +49,24 @@ static void beat(void *ctx)
         timer_start_weak(&set->keepalive, set->beats_left ? MCP_BEATS_REST_MS : SSE_KEEPALIVE_MS);
 }
 
-void host_streams_init(struct host_streams *set, struct pb_loop *l)
+void carrier_streams_init(struct carrier_streams *set, struct pb_loop *l)
 {
-    *set = (struct host_streams){ .loop = l };
+    *set = (struct carrier_streams){ .loop = l };
     list_init(&set->attached);
     list_init(&set->finished);
     recalls_init(&set->kept);
     timer_init(&set->keepalive, l, beat, set);
 }
 
-void host_streams_done(struct host_streams *set)
+void carrier_streams_done(struct carrier_streams *set)
 {
     timer_stop(&set->keepalive);
     seats_done(&set->seats);
 }
 
-struct host_stream *host_stream_new(struct host_streams *set, uint32_t no)
+struct carrier_stream *carrier_stream_new(struct carrier_streams *set, uint32_t no)
 {
-    struct host_stream *s = NEW(struct host_stream);
+    struct carrier_stream *s = NEW(struct carrier_stream);
 
     s->set = set;
     s->no = no;
@@ -76,35 +76,35 @@ struct host_stream *host_stream_new(struct host_streams *set, uint32_t no)
     return s;
 }
 
-static void leave_set(struct host_stream *s)
+static void leave_set(struct carrier_stream *s)
 {
     if (s->ended && !s->http && !list_empty(&s->in_set))
         s->set->n_finished--;
     list_remove(&s->in_set);
 }
 
-void host_stream_free(struct host_stream *s)
+void carrier_stream_free(struct carrier_stream *s)
 {
     if (!s)
         return;
-    host_stream_detach(s);
+    carrier_stream_detach(s);
     leave_set(s);
     list_remove(&s->in_owner);
     recall_done(&s->kept);
     free(s);
 }
 
-static bool free_oldest(struct host_streams *set)
+static bool free_oldest(struct carrier_streams *set)
 {
     if (!set->n_finished)
         return false;
-    host_stream_free(CONTAINER_OF(set->finished.next, struct host_stream, in_set));
+    carrier_stream_free(CONTAINER_OF(set->finished.next, struct carrier_stream, in_set));
     return true;
 }
 
 /* For one more event of n bytes. An answer goes with its stream, when that is the oldest of those
  * that have ended and wait for clients which may never come back. */
-static bool make_room(struct host_streams *set, size_t n)
+static bool make_room(struct carrier_streams *set, size_t n)
 {
     if (n > MCP_REPLAY_TOTAL_MAX)
         return false;
@@ -115,14 +115,14 @@ static bool make_room(struct host_streams *set, size_t n)
     return true;
 }
 
-static void join_finished(struct host_stream *s)
+static void join_finished(struct carrier_stream *s)
 {
     list_append(&s->set->finished, &s->in_set);
     if (++s->set->n_finished > MCP_REPLAY_STREAMS_MAX)
         free_oldest(s->set);
 }
 
-static void lose(struct host_stream *s)
+static void lose(struct carrier_stream *s)
 {
     s->http = NULL;
     list_remove(&s->in_set);
@@ -132,7 +132,7 @@ static void lose(struct host_stream *s)
 
 static void on_gone(void *ctx)
 {
-    struct host_stream *s = ctx;
+    struct carrier_stream *s = ctx;
 
     lose(s);
     if (s->gone)
@@ -141,12 +141,12 @@ static void on_gone(void *ctx)
 
 static void on_room(void *ctx);
 
-void host_stream_attach(struct host_stream *s, struct http_request *r, const char *headers,
-                        loop_fn *gone, void *ctx)
+void carrier_stream_attach(struct carrier_stream *s, struct http_request *r, const char *headers,
+                           loop_fn *gone, void *ctx)
 {
     AUTO_BUF struct buf all = { 0 };
 
-    host_stream_detach(s);
+    carrier_stream_detach(s);
     leave_set(s);
     s->http = r;
     s->gone = gone;
@@ -164,9 +164,9 @@ void host_stream_attach(struct host_stream *s, struct http_request *r, const cha
         timer_start_weak(&s->set->keepalive, SSE_KEEPALIVE_MS);
 }
 
-bool host_stream_attached(const struct host_stream *s) { return s->http != NULL; }
+bool carrier_stream_attached(const struct carrier_stream *s) { return s->http != NULL; }
 
-void host_stream_detach(struct host_stream *s)
+void carrier_stream_detach(struct carrier_stream *s)
 {
     struct http_request *r = s->http;
 
@@ -176,7 +176,7 @@ void host_stream_detach(struct host_stream *s)
     http_end(r);
 }
 
-static void write_frame(struct host_stream *s, struct span frame)
+static void write_frame(struct carrier_stream *s, struct span frame)
 {
     if (s->http)
         http_write(s->http, &frame, 1);
@@ -187,7 +187,7 @@ static void event_id(char out[static EVENT_ID_CHARS + 1], uint32_t stream, uint6
     snprintf(out, EVENT_ID_CHARS + 1, "%" PRIx32 "-%" PRIx64, stream, event);
 }
 
-static void keep(struct host_stream *s, enum recall_rank rank, struct span frame)
+static void keep(struct carrier_stream *s, enum recall_rank rank, struct span frame)
 {
     if (make_room(s->set, sizeof(struct recall_event) + frame.n))
         recall_add(&s->kept, s->last, rank, frame);
@@ -195,7 +195,7 @@ static void keep(struct host_stream *s, enum recall_rank rank, struct span frame
         recall_skip(&s->kept, s->last, rank);
 }
 
-static void send_kept(struct host_stream *s, enum send_kind kind, const struct span *parts,
+static void send_kept(struct carrier_stream *s, enum send_kind kind, const struct span *parts,
                       size_t n)
 {
     AUTO_BUF struct buf frame = { 0 };
@@ -209,7 +209,7 @@ static void send_kept(struct host_stream *s, enum send_kind kind, const struct s
     write_frame(s, buf_span(&frame));
 }
 
-static void send_plain(struct host_stream *s, const struct span *parts, size_t n)
+static void send_plain(struct carrier_stream *s, const struct span *parts, size_t n)
 {
     enum { DIRECT = 14 };
     struct span all[DIRECT + 2];
@@ -229,7 +229,7 @@ static void send_plain(struct host_stream *s, const struct span *parts, size_t n
 
 /* A message is one line, as it lies or made so: many line ends between tokens would be as many
  * lines of "data:". */
-static void send_message(struct host_stream *s, enum send_kind kind, const struct span *parts,
+static void send_message(struct carrier_stream *s, enum send_kind kind, const struct span *parts,
                          size_t n)
 {
     AUTO_BUF struct buf flat = { 0 };
@@ -252,7 +252,7 @@ static void send_message(struct host_stream *s, enum send_kind kind, const struc
         send_plain(s, parts, n);
 }
 
-static void tell_missed(struct host_stream *s)
+static void tell_missed(struct carrier_stream *s)
 {
     AUTO_BUF struct buf text = { 0 };
     struct span whole;
@@ -265,36 +265,36 @@ static void tell_missed(struct host_stream *s)
 
 static void on_room(void *ctx)
 {
-    struct host_stream *s = ctx;
+    struct carrier_stream *s = ctx;
 
     tell_missed(s);
     if (s->room)
         s->room(s->room_ctx);
 }
 
-size_t host_stream_unread(const struct host_stream *s)
+size_t carrier_stream_unread(const struct carrier_stream *s)
 {
     return s->http ? http_unread(s->http) : 0;
 }
 
-bool host_stream_full(const struct host_stream *s) { return s->http && http_full(s->http); }
+bool carrier_stream_full(const struct carrier_stream *s) { return s->http && http_full(s->http); }
 
-void host_stream_on_room(struct host_stream *s, loop_fn *fn, void *ctx)
+void carrier_stream_on_room(struct carrier_stream *s, loop_fn *fn, void *ctx)
 {
     s->room = fn;
     s->room_ctx = ctx;
 }
 
-void host_stream_send(struct host_stream *s, enum send_kind kind, const struct span *parts,
-                      size_t n)
+void carrier_stream_send(struct carrier_stream *s, enum send_kind kind, const struct span *parts,
+                         size_t n)
 {
-    if (s->ended || missed_drop(&s->missed, kind, host_stream_full(s)))
+    if (s->ended || missed_drop(&s->missed, kind, carrier_stream_full(s)))
         return;
     tell_missed(s); /* at the latest now: the answer ends the stream */
     send_message(s, kind, parts, n);
 }
 
-void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
+void carrier_stream_prime(struct carrier_stream *s, uint64_t retry_ms)
 {
     AUTO_BUF struct buf frame = { 0 };
     char id[EVENT_ID_CHARS + 1];
@@ -304,7 +304,7 @@ void host_stream_prime(struct host_stream *s, uint64_t retry_ms)
     write_frame(s, buf_span(&frame));
 }
 
-void host_stream_event(struct host_stream *s, const char *type, struct span data)
+void carrier_stream_event(struct carrier_stream *s, const char *type, struct span data)
 {
     AUTO_BUF struct buf frame = { 0 };
 
@@ -312,12 +312,12 @@ void host_stream_event(struct host_stream *s, const char *type, struct span data
     write_frame(s, buf_span(&frame));
 }
 
-bool host_stream_keeps(const struct host_stream *s, uint64_t after)
+bool carrier_stream_keeps(const struct carrier_stream *s, uint64_t after)
 {
     return after <= s->last && after >= s->kept.lost;
 }
 
-void host_stream_replay(struct host_stream *s, uint64_t after)
+void carrier_stream_replay(struct carrier_stream *s, uint64_t after)
 {
     struct list *pos, *safe;
 
@@ -331,22 +331,22 @@ void host_stream_replay(struct host_stream *s, uint64_t after)
     }
 }
 
-uint64_t host_stream_seen(const struct host_stream *s) { return s->seen; }
+uint64_t carrier_stream_seen(const struct carrier_stream *s) { return s->seen; }
 
-void host_stream_end(struct host_stream *s)
+void carrier_stream_end(struct carrier_stream *s)
 {
-    host_stream_detach(s);
+    carrier_stream_detach(s);
     if (!s->no) {
-        host_stream_free(s);
+        carrier_stream_free(s);
         return;
     }
     s->ended = true;
     join_finished(s);
 }
 
-bool host_stream_ended(const struct host_stream *s) { return s->ended; }
+bool carrier_stream_ended(const struct carrier_stream *s) { return s->ended; }
 
-uint32_t host_stream_no(const struct host_stream *s) { return s->no; }
+uint32_t carrier_stream_no(const struct carrier_stream *s) { return s->no; }
 
 static bool read_hex(struct span s, size_t max, uint64_t *out)
 {
@@ -364,7 +364,7 @@ static bool read_hex(struct span s, size_t max, uint64_t *out)
     return true;
 }
 
-bool host_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event)
+bool carrier_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event)
 {
     const char *dash = id.n ? memchr(id.p, '-', id.n) : NULL;
     uint64_t no;
@@ -376,9 +376,9 @@ bool host_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event)
     return true;
 }
 
-struct list *host_stream_link(struct host_stream *s) { return &s->in_owner; }
+struct list *carrier_stream_link(struct carrier_stream *s) { return &s->in_owner; }
 
-struct host_stream *host_stream_of(struct list *link)
+struct carrier_stream *carrier_stream_of(struct list *link)
 {
-    return CONTAINER_OF(link, struct host_stream, in_owner);
+    return CONTAINER_OF(link, struct carrier_stream, in_owner);
 }

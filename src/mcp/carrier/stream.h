@@ -1,12 +1,12 @@
-/* host_stream.h - an SSE stream to a client: events, and for legacy sessions the memory of them.
+/* carrier_stream.h - an SSE stream to a client: events, and for legacy sessions the memory of them.
  *
  * A stream is attached to a connection, or waits for one: a legacy client that lost its connection
  * comes back with the id of the last event it saw, and gets what came after it. The events of a
  * resumable stream are numbered from 1; an event id is "<stream>-<event>", both in hex. What is
- * kept is bounded (MCP_REPLAY_*), for a stream and for all of them together: host_recall.h says
+ * kept is bounded (MCP_REPLAY_*), for a stream and for all of them together: recall.h says
  * what goes first. Streams of the modern era have no ids and keep nothing.
  *
- * A reader that falls behind misses progress and logs, and hears how many: host_missed.h. If it
+ * A reader that falls behind misses progress and logs, and hears how many: missed.h. If it
  * does not read at all the HTTP server cuts it off. */
 #pragma once
 #include "io/http/http.h"
@@ -14,11 +14,11 @@
 #include "recall.h"
 #include "seats.h"
 
-struct host_stream;
+struct carrier_stream;
 
 /* What all streams of one listener share: one timer for the comments that keep connections open,
  * one bound for all that is kept, and one for the sessions that they belong to. */
-struct host_streams {
+struct carrier_streams {
     struct pb_loop *loop;
     struct list attached;
     size_t n_attached, beats_left; /* of this round of comments */
@@ -29,53 +29,53 @@ struct host_streams {
     struct timer keepalive;
 };
 
-void host_streams_init(struct host_streams *set, struct pb_loop *l);
+void carrier_streams_init(struct carrier_streams *set, struct pb_loop *l);
 /* All sessions have ended by then. */
-void host_streams_done(struct host_streams *set);
+void carrier_streams_done(struct carrier_streams *set);
 
 /* `no` names a resumable stream among those of its session; 0: not resumable. */
-struct host_stream *host_stream_new(struct host_streams *set, uint32_t no);
+struct carrier_stream *carrier_stream_new(struct carrier_streams *set, uint32_t no);
 /* Ends the connection if there is one; frees at once. */
-void host_stream_free(struct host_stream *s);
+void carrier_stream_free(struct carrier_stream *s);
 
 /* Begins the response on r and makes it the stream's connection; another one is ended. `headers`:
  * more header lines, or NULL. `gone` runs when the client goes away or is cut off, never inside
  * another call here; the stream is detached then. */
-void host_stream_attach(struct host_stream *s, struct http_request *r, const char *headers,
-                        loop_fn *gone, void *ctx);
-bool host_stream_attached(const struct host_stream *s);
+void carrier_stream_attach(struct carrier_stream *s, struct http_request *r, const char *headers,
+                           loop_fn *gone, void *ctx);
+bool carrier_stream_attached(const struct carrier_stream *s);
 /* Bytes that its client has not taken; past STREAM_QUEUE_HIGH it is full, and fn runs when it is
  * not any more. */
-size_t host_stream_unread(const struct host_stream *s);
-bool host_stream_full(const struct host_stream *s);
-void host_stream_on_room(struct host_stream *s, loop_fn *fn, void *ctx);
+size_t carrier_stream_unread(const struct carrier_stream *s);
+bool carrier_stream_full(const struct carrier_stream *s);
+void carrier_stream_on_room(struct carrier_stream *s, loop_fn *fn, void *ctx);
 /* Ends the connection but not the stream. */
-void host_stream_detach(struct host_stream *s);
+void carrier_stream_detach(struct carrier_stream *s);
 
 /* An event without data, whose id is that of the last one written: where to resume when nothing
  * comes after it. retry_ms 0: none. */
-void host_stream_prime(struct host_stream *s, uint64_t retry_ms);
-void host_stream_send(struct host_stream *s, enum send_kind kind, const struct span *parts,
-                      size_t n);
+void carrier_stream_prime(struct carrier_stream *s, uint64_t retry_ms);
+void carrier_stream_send(struct carrier_stream *s, enum send_kind kind, const struct span *parts,
+                         size_t n);
 /* An event of another type; never kept. */
-void host_stream_event(struct host_stream *s, const char *type, struct span data);
+void carrier_stream_event(struct carrier_stream *s, const char *type, struct span data);
 /* Is everything kept, but for progress and logs, that came after event `after`; and was there such
  * an event? */
-bool host_stream_keeps(const struct host_stream *s, uint64_t after);
+bool carrier_stream_keeps(const struct carrier_stream *s, uint64_t after);
 /* Sends what was kept after it. */
-void host_stream_replay(struct host_stream *s, uint64_t after);
+void carrier_stream_replay(struct carrier_stream *s, uint64_t after);
 /* The number of the last event that was written to a connection. */
-uint64_t host_stream_seen(const struct host_stream *s);
+uint64_t carrier_stream_seen(const struct carrier_stream *s);
 
 /* No more messages; its connection ends, and whoever sent on it forgets it. A resumable stream is
  * kept for a client that missed the end, until others need its place; it stays in its owner's list
  * while it is kept. Others are freed. */
-void host_stream_end(struct host_stream *s);
-bool host_stream_ended(const struct host_stream *s);
+void carrier_stream_end(struct carrier_stream *s);
+bool carrier_stream_ended(const struct carrier_stream *s);
 
-uint32_t host_stream_no(const struct host_stream *s);
+uint32_t carrier_stream_no(const struct carrier_stream *s);
 /* Both numbers of an event id; false when it is none of ours. */
-bool host_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event);
+bool carrier_stream_parse_id(struct span id, uint32_t *stream, uint64_t *event);
 /* The link by which its owner finds it. */
-struct list *host_stream_link(struct host_stream *s);
-struct host_stream *host_stream_of(struct list *link);
+struct list *carrier_stream_link(struct carrier_stream *s);
+struct carrier_stream *carrier_stream_of(struct list *link);

@@ -123,7 +123,7 @@ static void end(void *ctx)
 {
     struct pb_server *s = ctx;
 
-    while (!list_empty(&s->peers)) /* of transports that are not hosts */
+    while (!list_empty(&s->peers)) /* of transports that are not carriers */
         peer_close(CONTAINER_OF(s->peers.next, struct peer, in_server));
     drop_provider(s);
     s->ended = true;

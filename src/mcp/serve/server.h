@@ -44,18 +44,18 @@ void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p)
 size_t server_in_flight(const struct pb_server *s);
 
 /* A transport that the server owns: stopped and closed with it. */
-struct host_ops {
+struct carrier_ops {
     /* No new input; fn once what is to be flushed is flushed, or the time for it has passed. */
-    void (*drain)(void *host, loop_fn *fn, void *ctx);
+    void (*drain)(void *carrier, loop_fn *fn, void *ctx);
     /* Frees; fn runs after. */
-    void (*close)(void *host, loop_fn *fn, void *ctx);
+    void (*close)(void *carrier, loop_fn *fn, void *ctx);
 };
-void server_add_host(struct pb_server *s, const struct host_ops *ops, void *host);
-/* A host ended by itself (end of input) and frees itself: forgotten. The server stops when it was
- * the last. */
-void server_host_ended(struct pb_server *s, void *host);
-/* The same for a host whose end says nothing about the server: the loop goes on. */
-void server_forget_host(struct pb_server *s, void *host);
+void server_add_carrier(struct pb_server *s, const struct carrier_ops *ops, void *carrier);
+/* A carrier ended by itself (end of input) and frees itself: forgotten. The server stops when it
+ * was the last. */
+void server_carrier_ended(struct pb_server *s, void *carrier);
+/* The same for a carrier whose end says nothing about the server: the loop goes on. */
+void server_forget_carrier(struct pb_server *s, void *carrier);
 /* Serves the client at the other end of a connected socket, a message a line, as one of many: its
  * end is not the server's. Takes fd; on failure, whatever it was, fd is open and the caller's. */
 MUST_CHECK int server_take_socket(struct pb_server *s, int fd, struct pb_error *err);
@@ -63,6 +63,6 @@ MUST_CHECK int server_take_socket(struct pb_server *s, int fd, struct pb_error *
  * itself. */
 MUST_CHECK int server_take_stdio(struct pb_server *s, int in, int out, loop_fn *ended, void *ctx,
                                  struct pb_error *err);
-/* The input of this host ended at `since` (loop_now()), and it is about to end: if it is the only
- * one, the server begins to stop, and the time for that counts from then. */
-void server_host_ending(struct pb_server *s, void *host, uint64_t since);
+/* The input of this carrier ended at `since` (loop_now()), and it is about to end: if it is the
+ * only one, the server begins to stop, and the time for that counts from then. */
+void server_carrier_ending(struct pb_server *s, void *carrier, uint64_t since);

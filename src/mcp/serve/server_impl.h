@@ -56,9 +56,9 @@ struct pb_server {
     size_t n_spare;
 
     /* Stopping. */
-    struct list hosts, old_hosts; /* old: ended by themselves while draining */
+    struct list carriers, old_carriers; /* old: ended by themselves while draining */
     size_t draining, closing;
-    bool closing_hosts, running;
+    bool closing_carriers, running;
     bool freed, ending, ended;
     bool free_when_closed; /* server_close() was called; then this is told: */
     loop_fn *ended_fn;
@@ -91,7 +91,7 @@ void server_stop_init(struct pb_server *s);
 void server_stop_done(struct pb_server *s);
 /* Stops gracefully; frees when stopped if free_when_closed. */
 void server_begin_stop(struct pb_server *s);
-/* Stops without giving time: calls are cancelled, hosts closed. */
+/* Stops without giving time: calls are cancelled, carriers closed. */
 void server_abandon(struct pb_server *s);
 /* Hosts are closed, handlers have returned, nothing is on its way from other threads. */
 bool server_is_over(struct pb_server *s);

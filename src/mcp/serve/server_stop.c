@@ -1,17 +1,17 @@
-/* server_stop.c - the life of a server: its hosts, running, and the graceful end.
+/* server_stop.c - the life of a server: its carriers, running, and the graceful end.
  *
- * To stop: calls in flight are cancelled and answered, listen streams end, hosts drain, handlers
- * that still run get the rest of MCP_STOP_MS; then the hosts are closed, ready or not. */
+ * To stop: calls in flight are cancelled and answered, listen streams end, carriers drain, handlers
+ * that still run get the rest of MCP_STOP_MS; then the carriers are closed, ready or not. */
 #include "peer_impl.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 
-struct host {
+struct carrier {
     struct list link;
     struct pb_server *server;
-    const struct host_ops *ops;
-    void *host;
+    const struct carrier_ops *ops;
+    void *carrier;
     bool draining, closing;
 };
 
@@ -99,8 +99,8 @@ static void unwatch_wake(struct pb_server *s)
 
 void server_stop_done(struct pb_server *s)
 {
-    while (!list_empty(&s->old_hosts)) {
-        struct host *h = CONTAINER_OF(s->old_hosts.next, struct host, link);
+    while (!list_empty(&s->old_carriers)) {
+        struct carrier *h = CONTAINER_OF(s->old_carriers.next, struct carrier, link);
 
         list_remove(&h->link);
         free(h);
@@ -118,7 +118,7 @@ static void closed(struct pb_server *s)
     if (s->state.now != SERVER_CLOSING)
         return;
     unwatch_wake(s);
-    s->closing_hosts = false;
+    s->closing_carriers = false;
     atomic_store(&s->stop_asked, false);
     sm_move(&s->state, s, SERVER_CLOSED);
     log_info("server closed");
@@ -128,52 +128,52 @@ static void closed(struct pb_server *s)
         pb_server_free(s); /* which never frees inside the call on a loop of others */
 }
 
-static void on_host_closed(void *ctx)
+static void on_carrier_closed(void *ctx)
 {
-    struct host *h = ctx;
+    struct carrier *h = ctx;
     struct pb_server *s = h->server;
 
     list_remove(&h->link);
     free(h);
     s->closing--;
-    if (s->closing_hosts && list_empty(&s->hosts))
+    if (s->closing_carriers && list_empty(&s->carriers))
         closed(s);
     server_check_end(s);
 }
 
-static void close_host(struct host *h)
+static void close_carrier(struct carrier *h)
 {
     if (h->closing)
         return;
     h->closing = true;
     h->server->closing++;
-    h->ops->close(h->host, on_host_closed, h);
+    h->ops->close(h->carrier, on_carrier_closed, h);
 }
 
-static void close_hosts(struct pb_server *s)
+static void close_carriers(struct pb_server *s)
 {
     struct list *pos, *safe;
 
-    s->closing_hosts = true;
+    s->closing_carriers = true;
     timer_stop(&s->stop_timer);
-    if (list_empty(&s->hosts)) {
+    if (list_empty(&s->carriers)) {
         closed(s);
         return;
     }
-    LIST_FOREACH(pos, safe, &s->hosts)
-        close_host(CONTAINER_OF(pos, struct host, link));
+    LIST_FOREACH(pos, safe, &s->carriers)
+        close_carrier(CONTAINER_OF(pos, struct carrier, link));
 }
 
 static void go_on(struct pb_server *s)
 {
-    if (s->state.now == SERVER_CLOSING && !s->closing_hosts && !s->draining &&
+    if (s->state.now == SERVER_CLOSING && !s->closing_carriers && !s->draining &&
         handlers_running(s) == 0)
-        close_hosts(s);
+        close_carriers(s);
 }
 
 static void on_drained(void *ctx)
 {
-    struct host *h = ctx;
+    struct carrier *h = ctx;
     struct pb_server *s = h->server;
 
     if (!h->draining)
@@ -190,7 +190,7 @@ static void on_stop_timer(void *ctx)
     log_warn("%zu handlers still run and %zu transports are not flushed after %d s: closing",
              handlers_running(s), s->draining, MCP_STOP_MS / 1000);
     s->stop_was_late = handlers_running(s) > 0;
-    close_hosts(s);
+    close_carriers(s);
 }
 
 /* A peer that was dealt with moves to another list: what cancelling one does may close others. */
@@ -225,14 +225,14 @@ static void begin_stop_within(struct pb_server *s, uint64_t ms)
     timer_start(&s->stop_timer, ms);
     cancel_calls(s);
     s->draining++; /* so that none of them is the last one yet */
-    LIST_FOREACH(pos, safe, &s->hosts) {
-        struct host *h = CONTAINER_OF(pos, struct host, link);
+    LIST_FOREACH(pos, safe, &s->carriers) {
+        struct carrier *h = CONTAINER_OF(pos, struct carrier, link);
 
         if (h->closing)
             continue;
         h->draining = true;
         s->draining++;
-        h->ops->drain(h->host, on_drained, h);
+        h->ops->drain(h->carrier, on_drained, h);
     }
     s->draining--;
     go_on(s);
@@ -251,8 +251,8 @@ void server_begin_stop(struct pb_server *s)
 void server_stop_init(struct pb_server *s)
 {
     s->state = (struct sm){ .table = states, .now = SERVER_CREATED };
-    list_init(&s->hosts);
-    list_init(&s->old_hosts);
+    list_init(&s->carriers);
+    list_init(&s->old_carriers);
     timer_init(&s->stop_timer, s->loop, on_stop_timer, s);
     atomic_init(&s->stop_asked, false);
     atomic_init(&s->wake_in, -1);
@@ -270,7 +270,7 @@ void server_abandon(struct pb_server *s)
     if (sm_try(&s->state, s, SERVER_CLOSING))
         cancel_calls(s);
     if (s->state.now == SERVER_CLOSING)
-        close_hosts(s);
+        close_carriers(s);
     timer_stop(&s->stop_timer);
     unwatch_wake(s);
 }
@@ -280,54 +280,54 @@ bool server_is_over(struct pb_server *s)
     return s->closing == 0 && handlers_running(s) == 0 && !inbox_posted(&s->inbox);
 }
 
-/* ---- hosts -------------------------------------------------------------------------------- */
+/* ---- carriers -------------------------------------------------------------------------------- */
 
-void server_add_host(struct pb_server *s, const struct host_ops *ops, void *host)
+void server_add_carrier(struct pb_server *s, const struct carrier_ops *ops, void *carrier)
 {
-    struct host *h = NEW(struct host);
+    struct carrier *h = NEW(struct carrier);
     struct pb_error err;
 
-    *h = (struct host){ .server = s, .ops = ops, .host = host };
-    list_append(&s->hosts, &h->link);
+    *h = (struct carrier){ .server = s, .ops = ops, .carrier = carrier };
+    list_append(&s->carriers, &h->link);
     sm_try(&s->state, s, SERVER_INITIALIZING);
     if (watch_wake(s, &err) < 0)
         log_warn("pb_server_stop() cannot wake the loop: %s", err.msg);
 }
 
-void server_forget_host(struct pb_server *s, void *host)
+void server_forget_carrier(struct pb_server *s, void *carrier)
 {
     struct list *pos, *safe;
 
-    LIST_FOREACH(pos, safe, &s->hosts) {
-        struct host *h = CONTAINER_OF(pos, struct host, link);
+    LIST_FOREACH(pos, safe, &s->carriers) {
+        struct carrier *h = CONTAINER_OF(pos, struct carrier, link);
 
-        if (h->host != host || h->closing)
+        if (h->carrier != carrier || h->closing)
             continue;
         list_remove(&h->link);
         if (h->draining) { /* its callback may still come */
-            list_append(&s->old_hosts, &h->link);
+            list_append(&s->old_carriers, &h->link);
             on_drained(h);
         } else {
             free(h);
         }
     }
-    if (list_empty(&s->hosts) && !s->running && s->state.now != SERVER_CLOSING)
+    if (list_empty(&s->carriers) && !s->running && s->state.now != SERVER_CLOSING)
         unwatch_wake(s); /* nothing to stop: a loop of the program's own may end */
 }
 
-void server_host_ended(struct pb_server *s, void *host)
+void server_carrier_ended(struct pb_server *s, void *carrier)
 {
-    server_forget_host(s, host);
-    if (list_empty(&s->hosts))
+    server_forget_carrier(s, carrier);
+    if (list_empty(&s->carriers))
         begin_stop(s);
 }
 
-void server_host_ending(struct pb_server *s, void *host, uint64_t since)
+void server_carrier_ending(struct pb_server *s, void *carrier, uint64_t since)
 {
     uint64_t gone = loop_now(s->loop) - since;
 
-    if (s->hosts.next == s->hosts.prev && !list_empty(&s->hosts) &&
-        CONTAINER_OF(s->hosts.next, struct host, link)->host == host)
+    if (s->carriers.next == s->carriers.prev && !list_empty(&s->carriers) &&
+        CONTAINER_OF(s->carriers.next, struct carrier, link)->carrier == carrier)
         begin_stop_within(s, gone < MCP_STOP_MS ? MCP_STOP_MS - gone : 0);
 }
 
@@ -367,7 +367,7 @@ int pb_server_run(struct pb_server *s, struct pb_error *err)
 
     if (s->state.now == SERVER_CLOSING || s->state.now == SERVER_ERROR)
         return fail(err, PB_E_CLOSED, "the server cannot be run in state '%s'", server_state(s));
-    if (list_empty(&s->hosts) && list_empty(&s->peers))
+    if (list_empty(&s->carriers) && list_empty(&s->peers))
         return fail(err, PB_E_INVALID,
                     "nothing is served: call pb_server_stdio() or pb_server_http() first");
     rc = watch_wake(s, err);
