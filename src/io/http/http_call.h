@@ -16,7 +16,8 @@ struct http_client {
     CURLM *multi;
     uv_timer_t timer; /* libcurl's own times are real ones, whatever the loop's clock is */
     struct list calls;
-    struct list todo; /* calls to be started, resumed or ended: libcurl forbids it in callbacks */
+    struct list todo;  /* calls to be started, resumed or ended: libcurl forbids it in callbacks */
+    struct list socks; /* of libcurl, that are polled */
     size_t n_calls;
     size_t handles; /* whose memory libuv or the loop still holds */
     bool later, run_now, closing;
@@ -65,6 +66,8 @@ struct http_call {
 /* http_client.c */
 /* Deals with this call when libcurl is not on the stack. */
 void client_later(struct http_call *call);
+/* libcurl is done with it: CURLOPT_CLOSESOCKETFUNCTION, with the client. */
+int client_close_socket(void *ctx, curl_socket_t fd);
 
 /* http_call.c */
 void call_init(struct http_call *call);

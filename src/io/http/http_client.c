@@ -1,7 +1,9 @@
 #include "http_call.h"
+#include <unistd.h>
 
 /* One of libcurl's sockets. */
 struct sock {
+    struct list link; /* in client->socks while it is polled */
     uv_poll_t poll;
     struct http_client *client;
     curl_socket_t fd;
@@ -122,9 +124,37 @@ static struct sock *open_sock(struct http_client *c, curl_socket_t fd)
         return NULL;
     }
     k->poll.data = k;
+    list_append(&c->socks, &k->link);
     c->handles++;
     c->api->multi_assign(c->multi, fd, k);
     return k;
+}
+
+static void close_sock(struct sock *k)
+{
+    k->closed = true;
+    list_remove(&k->link);
+    uv_poll_stop(&k->poll);
+    uv_close((uv_handle_t *)&k->poll, free_sock);
+}
+
+/* Some sockets are closed before libcurl says that they need no polling any more: by then another
+ * thread may have the number. */
+int client_close_socket(void *ctx, curl_socket_t fd)
+{
+    struct http_client *c = ctx;
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &c->socks) {
+        struct sock *k = CONTAINER_OF(pos, struct sock, link);
+
+        if (k->fd != fd)
+            continue;
+        close_sock(k);
+        if (c->multi)
+            c->api->multi_assign(c->multi, fd, NULL);
+    }
+    return close(fd);
 }
 
 static int set_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned)
@@ -134,10 +164,8 @@ static int set_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *a
 
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        if (k) {
-            k->closed = true;
-            uv_poll_stop(&k->poll);
-            uv_close((uv_handle_t *)&k->poll, free_sock);
+        if (k && !k->closed) {
+            close_sock(k);
             c->api->multi_assign(c->multi, fd, NULL);
         }
         return 0;
@@ -196,6 +224,7 @@ struct http_client *http_client_new(struct pb_loop *l)
     c->loop = l;
     list_init(&c->calls);
     list_init(&c->todo);
+    list_init(&c->socks);
     return c;
 }
 

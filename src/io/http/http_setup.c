@@ -136,6 +136,7 @@ static CURLcode set_pointers(struct http_call *call)
         { CURLOPT_HEADERDATA, call },
         { CURLOPT_WRITEDATA, call },
         { CURLOPT_PREREQDATA, call },
+        { CURLOPT_CLOSESOCKETDATA, call->client },
         { CURLOPT_CAINFO, getenv("SSL_CERT_FILE") },
         { CURLOPT_CAPATH, getenv("SSL_CERT_DIR") },
         { CURLOPT_PROXY, origin_is_loopback(call->origin) ? "" : NULL },
@@ -194,6 +195,8 @@ int call_setup(struct http_call *call)
         code = api->easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, call_on_body);
     if (code == CURLE_OK)
         code = api->easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, call_on_connected);
+    if (code == CURLE_OK)
+        code = api->easy_setopt(call->easy, CURLOPT_CLOSESOCKETFUNCTION, client_close_socket);
     if (code == CURLE_OK)
         return 0;
     return fail(&call->err, PB_E_UNSUPPORTED, "libcurl does not take an option: %s",
