@@ -3,6 +3,7 @@
 #   make            build build/patchbay and the library
 #   make run        build, then start the main job and print where it is
 #   make test       build, then run every test; ends with "N passed, N failed"
+#   make interop    build, then real clients and servers in Python, Go and Rust; longer, needs their toolchains
 #
 # Each target first sees to its Debian packages (tools/deps): installed as root or through sudo,
 # or the one line to run is printed.
@@ -13,7 +14,7 @@ DESTDIR ?=
 PORT    ?= 7332
 JOBS    ?= $(shell nproc)
 
-.PHONY: all run test lint format bench fuzz soak conformance coverage tsan valgrind screenshots install docs clean help
+.PHONY: all run test lint format bench fuzz soak conformance interop coverage tsan valgrind screenshots install docs clean help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
@@ -63,6 +64,10 @@ conformance: all
 	@tools/deps test
 	@BUILD=$(BUILD) tests/conformance/run
 
+# Clients and servers of other languages (python, go, rust): takes minutes, and fetches their packages once.
+interop: all
+	@BUILD=$(BUILD) tests/interop/run
+
 coverage:
 	@tools/deps build test
 	@tools/coverage
@@ -92,4 +97,4 @@ clean:
 	@rm -rf $(BUILD) $(BUILD)-* node_modules
 
 help:
-	@sed -n '3,10s/^# \{0,1\}//p' Makefile
+	@sed -n '3,11s/^# \{0,1\}//p' Makefile
