@@ -111,8 +111,10 @@ async def main():
             got = await c.get_prompt("fetch__fetch", {"url": pages + "/harbour"})
             assert "The ships come in at noon." in got.messages[0].content.text, got
 
-        async with asyncio.timeout(START_S):
+        async def there():
             await until(tools)
+
+        await report.check("all servers are there", there, START_S)
         for what, run in {
             "git: status": status,
             "git: log": log,

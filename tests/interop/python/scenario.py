@@ -26,9 +26,9 @@ class Report:
     def __init__(self, label):
         self.label, self.failed = label, 0
 
-    async def check(self, what, run):
+    async def check(self, what, run, limit=LIMIT_S):
         try:
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(limit):
                 await run()
             print(f"ok - {self.label} {what}", flush=True)
         except BaseException as e:  # also cancellation that an SDK let loose

@@ -163,8 +163,13 @@ func connect(ctx context.Context, way, era string) (scenario.Client, error) {
 		carrier = transport.NewStdio(command, os.Environ(), args...)
 	} else {
 		url, token := scenario.HubURL()
-		http, err := transport.NewStreamableHTTP(url, transport.WithContinuousListening(),
-			transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
+		options := []transport.StreamableHTTPCOption{
+			transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}),
+		}
+		if era == "legacy" { // the SDK speaks no other era with this
+			options = append(options, transport.WithContinuousListening())
+		}
+		http, err := transport.NewStreamableHTTP(url, options...)
 		if err != nil {
 			return nil, err
 		}
