@@ -52,9 +52,10 @@ func addTools() {
 		steps := r.GetInt("steps", 0)
 		for i := 1; i <= steps; i++ {
 			tell(ctx, r, i, steps, fmt.Sprint("step ", i))
+			// This SDK writes notifications from a queue of their own, over HTTP on either of two streams: without
+			// a pause they overtake each other, and the result overtakes them.
+			time.Sleep(100 * time.Millisecond)
 		}
-		// This SDK writes notifications from a queue of their own: without a pause the result overtakes them.
-		time.Sleep(100 * time.Millisecond)
 		return says("done")
 	}, mcp.WithNumber("steps", mcp.Required()))
 	add("hang", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
