@@ -65,7 +65,8 @@ conformance: all
 	@BUILD=$(BUILD) tests/conformance/run
 
 # Clients and servers of other languages (python, go, rust): takes minutes, and fetches their packages once.
-interop: all
+interop: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS) --quiet patchbay
 	@BUILD=$(BUILD) tests/interop/run
 
 coverage:
