@@ -258,7 +258,10 @@ impl Client {
             }
             "call" => self.says(tool("echo"), json!({ "text": "häuser ✓" }), "echo: häuser ✓").await,
             "many calls" => self.many(s).await,
-            "error result" => same(self.call(tool("fail"), json!({})).await?, ("it failed".into(), true)),
+            "error result" => {
+                let (said, is_error) = self.call(tool("fail"), json!({})).await?;
+                if is_error && said.contains("it failed") { Ok(()) } else { Err(format!("error {is_error}: {said}")) }
+            }
             "unknown tool" => self.unknown(s).await,
             "progress" => self.progress(s).await,
             "cancel" => self.cancel(s).await,
