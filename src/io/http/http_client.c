@@ -138,7 +138,7 @@ static void close_sock(struct sock *k)
     uv_close((uv_handle_t *)&k->poll, free_sock);
 }
 
-/* Some sockets are closed before libcurl says that they need no polling any more: by then another
+/* A socket is not polled any more when it is closed, whenever libcurl says so: after that another
  * thread may have the number. */
 int client_close_socket(void *ctx, curl_socket_t fd)
 {
