@@ -17,9 +17,9 @@ def same(got, wanted):
 
 
 async def until(fact):
-    """Asks again until the answer is yes; the caller's time limit ends it."""
+    """Asks the hub again until the answer is yes; the caller's time limit ends it."""
     while not await fact():
-        await asyncio.sleep(0.02)
+        pass
 
 
 class Report:
@@ -79,17 +79,15 @@ async def unknown(c, s):
 
 
 async def progress(c, s):
-    seen = []
+    seen, all_seen = [], asyncio.Event()
 
     async def note(progress, total, message):
         seen.append((progress, total, message))
+        if len(seen) == 3:
+            all_seen.set()
 
     same(await c.call(f"{s}__progress", {"steps": 3}, note), ("done", False))
-
-    async def all_seen():
-        return len(seen) == 3
-
-    await until(all_seen)
+    await all_seen.wait()
     same(seen, [(i, 3, f"step {i}") for i in (1, 2, 3)])
 
 

@@ -76,17 +76,15 @@ func same(got, wanted any) error {
 	return nil
 }
 
-// Asks again until the answer is yes; ctx ends it.
+// Asks the hub again until the answer is yes; ctx ends it.
 func until(ctx context.Context, fact func() (bool, error)) error {
 	for {
 		yes, err := fact()
 		if yes || err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
@@ -161,32 +159,29 @@ func cancel(ctx context.Context, c Client, s string) error {
 }
 
 func progress(ctx context.Context, c Client, s string) error {
-	var mu sync.Mutex
-	var seen []Progress
-	got, _, err := c.Call(ctx, s+"__progress", map[string]any{"steps": 3}, func(p Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen = append(seen, p)
-	})
+	told := make(chan Progress, 100)
+	got, _, err := c.Call(ctx, s+"__progress", map[string]any{"steps": 3}, func(p Progress) { told <- p })
 	if err != nil {
 		return err
 	}
 	if err := same(got, "done"); err != nil {
 		return err
 	}
-	err = until(ctx, func() (bool, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(seen) >= 3, nil
-	})
-	mu.Lock()
-	defer mu.Unlock()
+	var seen []Progress
+	for len(seen) < 3 {
+		select {
+		case p := <-told:
+			seen = append(seen, p)
+		case <-ctx.Done():
+			return fmt.Errorf("%w; told: %v", ctx.Err(), seen)
+		}
+	}
+	for len(told) > 0 {
+		seen = append(seen, <-told)
+	}
 	// These SDKs may hand notifications to their handlers out of order.
 	slices.SortFunc(seen, func(a, b Progress) int { return int(a.Progress - b.Progress) })
-	if wrong := same(seen, []Progress{{1, 3, "step 1"}, {2, 3, "step 2"}, {3, 3, "step 3"}}); wrong != nil {
-		return wrong
-	}
-	return err
+	return same(seen, []Progress{{1, 3, "step 1"}, {2, 3, "step 2"}, {3, 3, "step 3"}})
 }
 
 func listChanged(ctx context.Context, c Client, s string) error {
