@@ -217,9 +217,12 @@ static inline void *raw_main(void *ctx)
     }
 }
 
-static inline void raw_open(struct raw *w)
+/* Port 0: any. */
+static inline void raw_open_at(struct raw *w, uint32_t address, int port)
 {
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in at = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(address),
+                              .sin_port = htons((uint16_t)port) };
     socklen_t len = sizeof at;
 
     w->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -231,6 +234,8 @@ static inline void raw_open(struct raw *w)
     CHECK_INT(pipe(w->stop), 0);
     CHECK_INT(pthread_create(&w->thread, NULL, raw_main, w), 0);
 }
+
+static inline void raw_open(struct raw *w) { raw_open_at(w, INADDR_LOOPBACK, 0); }
 
 /* All clients must have left. */
 static inline void raw_close(struct raw *w)

@@ -357,6 +357,16 @@ void call_go_on(struct http_call *call)
         end(call, &call->err);
 }
 
+void call_push(struct http_call *call)
+{
+    const struct curl_api *api = call->client->api;
+
+    if (call->state.now != CALL_CONNECT)
+        return;
+    api->easy_pause(call->easy, CURLPAUSE_SEND);
+    api->easy_pause(call->easy, CURLPAUSE_CONT);
+}
+
 static const struct {
     CURLcode curl;
     enum pb_code code;

@@ -16,11 +16,11 @@ struct http_client {
     CURLM *multi;
     uv_timer_t timer; /* libcurl's own times are real ones, whatever the loop's clock is */
     struct list calls;
-    struct list todo;  /* calls to be started, resumed or ended: libcurl forbids it in callbacks */
-    struct list socks; /* of libcurl, that are polled */
+    struct list todo; /* calls to be started, resumed or ended: libcurl forbids it in callbacks */
     size_t n_calls;
     size_t handles; /* whose memory libuv or the loop still holds */
     bool later, run_now, closing;
+    bool stalled; /* a connecting socket went away: calls may wait for nothing */
     loop_fn *closed;
     void *closed_ctx;
 };
@@ -66,13 +66,13 @@ struct http_call {
 /* http_client.c */
 /* Deals with this call when libcurl is not on the stack. */
 void client_later(struct http_call *call);
-/* libcurl is done with it: CURLOPT_CLOSESOCKETFUNCTION, with the client. */
-int client_close_socket(void *ctx, curl_socket_t fd);
 
 /* http_call.c */
 void call_init(struct http_call *call);
 /* What client_later() was for; may free the call. */
 void call_go_on(struct http_call *call);
+/* Has libcurl look at it soon, if it is still connecting. */
+void call_push(struct http_call *call);
 /* libcurl is done with it; may free the call. */
 void call_ended(struct http_call *call, CURLcode code);
 void call_free(struct http_call *call);

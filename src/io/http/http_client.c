@@ -1,12 +1,14 @@
 #include "http_call.h"
+#include <fcntl.h>
 #include <unistd.h>
 
-/* One of libcurl's sockets. */
+/* One of libcurl's sockets. What is polled is a copy of our own: libcurl closes a socket that is
+ * still connecting before it says so, and then another thread may have its number. */
 struct sock {
-    struct list link; /* in client->socks while it is polled */
     uv_poll_t poll;
     struct http_client *client;
     curl_socket_t fd;
+    int copy;
     int events;
     bool closed;
 };
@@ -119,12 +121,14 @@ static struct sock *open_sock(struct http_client *c, curl_socket_t fd)
 
     k->client = c;
     k->fd = fd;
-    if (uv_poll_init(loop_uv(c->loop), &k->poll, fd) < 0) {
+    k->copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (k->copy < 0 || uv_poll_init(loop_uv(c->loop), &k->poll, k->copy) < 0) {
+        if (k->copy >= 0)
+            close(k->copy);
         free(k);
         return NULL;
     }
     k->poll.data = k;
-    list_append(&c->socks, &k->link);
     c->handles++;
     c->api->multi_assign(c->multi, fd, k);
     return k;
@@ -133,28 +137,8 @@ static struct sock *open_sock(struct http_client *c, curl_socket_t fd)
 static void close_sock(struct sock *k)
 {
     k->closed = true;
-    list_remove(&k->link);
-    uv_poll_stop(&k->poll);
     uv_close((uv_handle_t *)&k->poll, free_sock);
-}
-
-/* A socket is not polled any more when it is closed, whenever libcurl says so: after that another
- * thread may have the number. */
-int client_close_socket(void *ctx, curl_socket_t fd)
-{
-    struct http_client *c = ctx;
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &c->socks) {
-        struct sock *k = CONTAINER_OF(pos, struct sock, link);
-
-        if (k->fd != fd)
-            continue;
-        close_sock(k);
-        if (c->multi)
-            c->api->multi_assign(c->multi, fd, NULL);
-    }
-    return close(fd);
+    close(k->copy);
 }
 
 static int set_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned)
@@ -164,10 +148,13 @@ static int set_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *a
 
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        if (k && !k->closed) {
+        if (k) {
+            c->stalled = c->stalled || k->events == UV_WRITABLE;
             close_sock(k);
             c->api->multi_assign(c->multi, fd, NULL);
         }
+        if (c->stalled)
+            run_later(c);
         return 0;
     }
     if (!k)
@@ -194,6 +181,17 @@ static void shut(struct http_client *c)
     uv_close((uv_handle_t *)&c->timer, on_timer_closed);
 }
 
+/* When an address refuses late, libcurl has nothing polled, sets no timer, and tries the next one
+ * only when it is called again for another reason. */
+static void push_connecting(struct http_client *c)
+{
+    struct list *pos, *safe;
+
+    c->stalled = false;
+    LIST_FOREACH(pos, safe, &c->calls)
+        call_push(CONTAINER_OF(pos, struct http_call, link));
+}
+
 static void go_on(void *ctx)
 {
     struct http_client *c = ctx;
@@ -209,6 +207,8 @@ static void go_on(void *ctx)
         run_later(c);
     else if (c->closing)
         shut(c);
+    if (c->stalled && !c->closing)
+        push_connecting(c);
     if (c->run_now && !c->closing) {
         c->run_now = false;
         act(c, CURL_SOCKET_TIMEOUT, 0);
@@ -224,7 +224,6 @@ struct http_client *http_client_new(struct pb_loop *l)
     c->loop = l;
     list_init(&c->calls);
     list_init(&c->todo);
-    list_init(&c->socks);
     return c;
 }
 
