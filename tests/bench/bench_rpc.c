@@ -10,7 +10,6 @@
  *   bench_rpc start COMMAND ARG...               until it has listed its tools; and its memory then
  *
  * The last three print one JSON line. Loopback only; every loop is bounded by CALLS and LIMIT_S. */
-#include "face/rest/rest.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
