@@ -241,6 +241,38 @@ TEST(what_is_held_for_a_client_that_gave_up_is_not_run)
     end();
 }
 
+/* There is room again, and the same event tells that nobody is there any more. How much is left of
+ * the answer then depends on the sizes of the kernel's buffers. */
+static void leave_with(size_t left)
+{
+    enum { BIG = 8000000 };
+    static char bytes[65536];
+    size_t got = 0;
+
+    begin();
+    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_HAS(web_event(&s), "\"id\":0");
+    CHECK_INT(post(arena_printf(&k.arena, KIT_CALL("1", "big", "{\"n\":%d}"), BIG)), 202);
+    while (got < BIG - left) {
+        ssize_t n = recv(s.fd, bytes, sizeof bytes, 0);
+
+        if (n > 0)
+            got += (size_t)n;
+        else
+            kit_turn(&k);
+    }
+    shutdown(s.fd, SHUT_WR);
+    kit_settle(&k);
+    CHECK_INT(post(WEB_PING), 404);
+    end();
+}
+
+TEST(a_client_that_leaves_as_there_is_room_again_is_freed_once)
+{
+    for (size_t left = 1000000; left < 8000000; left += 1000000)
+        leave_with(left);
+}
+
 TEST(comments_keep_the_stream_open)
 {
     begin();

@@ -195,14 +195,6 @@ static void on_room(void *ctx) { steer_later(ctx); }
 
 /* ---- one client ---- */
 
-static void client_free(void *p)
-{
-    struct sse_client *c = p;
-
-    if (!c->steer_due)
-        free(c);
-}
-
 static void client_end(struct sse_client *c)
 {
     struct sse_carrier *h = c->carrier;
@@ -213,7 +205,8 @@ static void client_end(struct sse_client *c)
     refuse_held(c, 404, RPC_SESSION_NOT_FOUND, "Session not found");
     peer_close(c->peer);
     carrier_stream_free(c->stream);
-    loop_free_later(h->loop, c, client_free);
+    if (!c->steer_due) /* then steer() frees it */
+        loop_free_later(h->loop, c, free);
     check_idle(h);
 }
 
