@@ -29,18 +29,20 @@ void blob_set_tally(struct blob *b, struct tally *t, size_t counted)
 
 struct blob *blob_ref(struct blob *b)
 {
-    b->refs++;
+    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
     return b;
 }
 
 void blob_unref(struct blob *b)
 {
-    if (!b || --b->refs)
+    /* Nobody else has the only reference: no need to lock the bus for it. */
+    if (!b || (atomic_load_explicit(&b->refs, memory_order_acquire) != 1 &&
+               atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1))
         return;
     if (b->p != (char *)(b + 1))
         free(b->p);
     if (b->tally)
-        b->tally->bytes -= b->counted;
+        atomic_fetch_sub_explicit(&b->tally->bytes, b->counted, memory_order_relaxed);
     tally_unref(b->tally);
     free(b);
 }

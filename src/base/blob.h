@@ -1,12 +1,13 @@
 /* blob.h - immutable bytes with a reference count, for messages that outlive the read that
- * brought them: a request keeps the blob that its spans point into. Counts are not atomic: a
- * blob belongs to one thread at a time. */
+ * brought them: a request keeps the blob that its spans point into. Any thread may drop the last
+ * reference: a tool that works on a thread of its own may end after its server. */
 #pragma once
 #include "buf.h"
 #include "tally.h"
+#include <stdatomic.h>
 
 struct blob {
-    unsigned refs;
+    _Atomic unsigned refs;
     size_t n;
     char *p;             /* terminated; the NUL is not counted */
     struct tally *tally; /* its memory is counted there; NULL: nowhere ... */

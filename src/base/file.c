@@ -56,6 +56,19 @@ static int fill(int fd, const char *path, struct span text, const struct file_ho
     return rc;
 }
 
+/* That the file has this name now is on the disk with its directory only. */
+static int sync_directory(const char *path, struct pb_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *dir =
+        slash ? mem_dupn(path, slash == path ? 1 : (size_t)(slash - path)) : mem_dup(".");
+    AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 || fsync(fd) < 0)
+        return fail_sys(err, errno, "write the directory '%s'", dir);
+    return 0;
+}
+
 int file_replace(const char *path, struct span text, struct file_how how, struct pb_error *err)
 {
     AUTO_BUF struct buf name = { 0 };
@@ -72,5 +85,7 @@ int file_replace(const char *path, struct span text, struct file_how how, struct
         rc = fail_sys(err, errno, "replace '%s'", path);
     if (rc < 0)
         unlink(name.p);
+    else if (how.durable)
+        rc = sync_directory(path, err);
     return rc;
 }

@@ -22,8 +22,9 @@ enum {
     REPLY_BYTES_MAX = 268435456,      /* one message from a server we are client of */
     RPC_BATCH_MAX = 100,              /* messages in one 2025-03-26 batch */
     RPC_BATCH_ANSWERS_MAX = 67108864, /* bytes of their answers; then errors come instead */
-    RPC_ID_BYTES_MAX = 4096,          /* a request id as written */
-    RPC_TOKEN_BYTES_MAX = 4096,       /* a progress token as written */
+    RPC_BATCHES_ANSWERS_MAX = 268435456, /* the same, of all batches of a listener or a client */
+    RPC_ID_BYTES_MAX = 4096,             /* a request id as written */
+    RPC_TOKEN_BYTES_MAX = 4096,          /* a progress token as written */
 
     /* loop */
     LOOP_POSTS_MAX = 65536,   /* callbacks waiting to be run by the loop */
@@ -98,12 +99,12 @@ enum {
     STDIO_STALL_MS = 60000, /* a client past the hard mark that takes nothing so long is cut off */
     MCP_EOF_GRACE_MS = 100, /* calls that still run when stdin ends */
     MCP_PAGE_ITEMS = 1000,  /* default page of a list */
-    MCP_SESSIONS_MAX = 100000, /* of one listener, on all its paths; fair: host_seats.h */
+    MCP_SESSIONS_MAX = 100000, /* of one listener, on all its paths; fair: carrier/seats.h */
     MCP_SESSION_IDLE_MS = 3600000,
     MCP_SESSIONS_PER_TURN = 256, /* ended for want of use, before others get a turn */
     MCP_BEATS_PER_TURN = 256,    /* streams kept open by a comment; when more, then rest: */
     MCP_BEATS_REST_MS = 1,
-    MCP_TELLS_PER_TURN = 4096,          /* messages to all clients, before others get a turn */
+    MCP_TELLS_PER_TURN = 4096, /* messages of what all clients are told, before others get a turn */
     MCP_TELL_BYTES_MAX = 16777216,      /* of what waits to be told to all clients */
     MCP_INFLIGHT_MAX = 4096,            /* requests of one client being answered at once */
     MCP_QUESTIONS_MAX = 64,             /* asked of one client and not yet answered */

@@ -11,12 +11,12 @@ struct tally *tally_new(void)
 
 struct tally *tally_ref(struct tally *t)
 {
-    t->refs++;
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
 
 void tally_unref(struct tally *t)
 {
-    if (t && --t->refs == 0)
+    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
         free(t);
 }

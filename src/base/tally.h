@@ -1,11 +1,12 @@
 /* tally.h - a sum of bytes that are in use. Whoever adds to it keeps it alive, so that what is let
- * go of late can still be taken off. Not atomic: it belongs to one thread. */
+ * go of late can still be taken off. Any thread may take off and let go. */
 #pragma once
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct tally {
-    unsigned refs;
-    size_t bytes;
+    _Atomic unsigned refs;
+    _Atomic size_t bytes;
 };
 
 struct tally *tally_new(void);

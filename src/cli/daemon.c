@@ -70,10 +70,10 @@ static void apply_settings(struct daemon *d)
     hosts_set_list_wait(d->hosts, now->list_wait_ms);
     for (const struct setting *row = settings_table; row->name; row++)
         if (row->restart && !setting_same(row, was, now))
-            fprintf(stderr, "patchbay: settings.%s %s\n", row->name,
-                    control_wants_restart(row, &d->first->settings, now)
-                        ? "has changed; it takes effect when patchbay is started again"
-                        : "is again what patchbay was started with");
+            daemon_say("settings.%s %s", row->name,
+                       control_wants_restart(row, &d->first->settings, now)
+                           ? "has changed; it takes effect when patchbay is started again"
+                           : "is again what patchbay was started with");
 }
 
 static void apply_config(struct daemon *d)
@@ -84,14 +84,14 @@ static void apply_config(struct daemon *d)
     n = hub_apply(d->hub, d->fresh);
 
     for (size_t i = 0; i < d->fresh->n_warnings; i++)
-        fprintf(stderr, "patchbay: warning: %s\n", d->fresh->warnings[i]);
+        daemon_say("warning: %s", d->fresh->warnings[i]);
     if (d->config != d->first)
         config_free(d->config);
     d->config = TAKE(d->fresh);
     d->facts.settings = &d->config->settings;
     if (d->opts->announce && n.added + n.removed + n.restarted + n.updated)
-        fprintf(stderr, "patchbay: config: %zu added, %zu removed, %zu restarted, %zu updated\n",
-                n.added, n.removed, n.restarted, n.updated);
+        daemon_say("config: %zu added, %zu removed, %zu restarted, %zu updated", n.added, n.removed,
+                   n.restarted, n.updated);
 }
 
 /* `all`: also those for whom it is to be read once more. */
@@ -126,7 +126,7 @@ static void on_config_read(void *ctx)
     if (good)
         apply_config(d);
     else
-        fprintf(stderr, "patchbay: the config is not taken: %s\n", d->read_err.msg);
+        daemon_say("the config is not taken: %s", d->read_err.msg);
     reload_over(d, false, good ? NULL : &d->read_err);
     if (d->read_again)
         start_reload(d);
@@ -143,7 +143,7 @@ static void start_reload(void *ctx)
     if (d->reading || d->stopping)
         return;
     if (loop_work(d->loop, read_config, on_config_read, d, &err) < 0) {
-        fprintf(stderr, "patchbay: the config cannot be read now: %s\n", err.msg);
+        daemon_say("the config cannot be read now: %s", err.msg);
         return;
     }
     d->reading = true;
@@ -200,7 +200,7 @@ static void on_tokens_read(void *ctx)
 
     d->reading_tokens = false;
     if (!t->tokens)
-        fprintf(stderr, "patchbay: only the daemon's own token is taken: %s\n", t->err.msg);
+        daemon_say("only the daemon's own token is taken: %s", t->err.msg);
     if (d->serve)
         serve_set_tokens(d->serve, TAKE(t->tokens));
     tokens_free(t->tokens);
@@ -221,7 +221,7 @@ static void reload_tokens(void *ctx)
     t = NEW(struct token_read);
     t->d = d;
     if (loop_work(d->loop, read_tokens, on_tokens_read, t, &err) < 0) {
-        fprintf(stderr, "patchbay: the tokens cannot be read now: %s\n", err.msg);
+        daemon_say("the tokens cannot be read now: %s", err.msg);
         free(t);
         return;
     }
@@ -238,7 +238,7 @@ static void start_tokens(struct daemon *d)
         return;
     d->token_list = token_list_path(d->opts->cli);
     if (token_list_read(d->token_list, &t, &err) < 0)
-        fprintf(stderr, "patchbay: only the daemon's own token is taken: %s\n", err.msg);
+        daemon_say("only the daemon's own token is taken: %s", err.msg);
     serve_set_tokens(d->serve, t);
     if (watch_files(&d->token_watch, d->loop, (const char *const[]){ d->token_list, NULL },
                     reload_tokens, d, &err) < 0)

@@ -21,3 +21,5 @@ int daemon_run(const struct daemon_options *opts);
 
 /* daemon_log.c: warnings go to standard error from now on. */
 void daemon_log_start(void);
+/* A line on standard error about what happens while the loop runs; left out if nobody reads it. */
+void daemon_say(const char *format, ...) PRINTF(1, 2);

@@ -4,6 +4,7 @@
 #include "daemon.h"
 #include "mcp/rpc/rpc.h"
 #include <poll.h>
+#include <stdarg.h>
 
 static struct {
     uint64_t paid_until; /* ms: each line costs DAEMON_LOG_MS of the time that passes */
@@ -40,6 +41,26 @@ static void say(void *ctx, enum pb_log_level level, const char *line)
         fprintf(stderr, "patchbay: %lu lines were left out here\n", log_state.left_out);
     log_state.left_out = 0;
     fprintf(stderr, "patchbay: %s: %s\n", log_level_name(level), line);
+}
+
+void daemon_say(const char *format, ...)
+{
+    static unsigned long unsaid; /* on the loop's thread alone */
+    char line[1024];
+    va_list args;
+
+    if (!can_write()) {
+        unsaid++;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    text_make_printable(line);
+    if (unsaid)
+        fprintf(stderr, "patchbay: %lu lines were left out here\n", unsaid);
+    unsaid = 0;
+    fprintf(stderr, "patchbay: %s\n", line);
 }
 
 void daemon_log_start(void) { pb_log_to(say, NULL, PB_LOG_WARNING); }

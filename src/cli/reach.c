@@ -202,7 +202,7 @@ int reach_open(struct reach **out, const struct cli *cli, const struct reach_wan
 
 static void on_hosts_closed(void *ctx) { waiter_done(ctx, NULL, NULL, NULL); }
 
-static void close_carriers(struct waiter *w, void *ctx)
+static void close_hosts(struct waiter *w, void *ctx)
 {
     struct reach *s = ctx;
 
@@ -216,7 +216,7 @@ void reach_close(struct reach *s)
     if (!s)
         return;
     pb_client_free(s->client);
-    if (s->hosts && loop_wait(hub_thread_loop(s->thread), close_carriers, s, 0, NULL, &err) < 0)
+    if (s->hosts && loop_wait(hub_thread_loop(s->thread), close_hosts, s, 0, NULL, &err) < 0)
         fprintf(stderr, "patchbay: %s\n", err.msg);
     if (s->thread) {
         hub_thread_shutdown(s->thread);

@@ -16,6 +16,17 @@ static const char *in_dir(const char *name)
     return path;
 }
 
+static int synced_directories; /* counted between file.c and the kernel */
+
+int fsync(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        synced_directories++;
+    return fdatasync(fd);
+}
+
 static mode_t mode_of(const char *path)
 {
     struct stat st;
@@ -55,6 +66,7 @@ TEST(a_file_is_replaced_as_a_whole_and_a_link_is_not_followed)
 
     CHECK_INT(symlink(other, path), 0);
     CHECK_INT(file_replace(path, SPAN("one"), (struct file_how){ .durable = true }, &err), 0);
+    CHECK_INT(synced_directories, 1);
     CHECK(access(other, F_OK) < 0);
     CHECK_INT(mode_of(path), 0600);
     CHECK_INT(file_replace(path, SPAN("two"),

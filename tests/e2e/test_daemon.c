@@ -289,6 +289,28 @@ TEST(only_what_changed_in_the_config_is_restarted) { check_reload(false); }
 
 TEST(sighup_reads_the_config_again) { check_reload(true); }
 
+/* A client that starts the program may never read what it writes to standard error. */
+TEST(nobody_reads_the_daemons_stderr_and_the_config_is_taken_all_the_same)
+{
+    enum { UNKNOWN = 80 };
+    AUTO_BUF struct buf config = { 0 };
+    AUTO_CLOSE int unread = -1;
+
+    rig_begin();
+    CHECK_INT(mkfifo(in_home("daemon.err"), 0600), 0);
+    unread = open(in_home("daemon.err"), O_RDWR | O_CLOEXEC);
+    CHECK(unread >= 0 && fcntl(unread, F_SETPIPE_SZ, 4096) == 4096);
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(NULL);
+    buf_str(&config, "\"added\":{\"command\":\"$BUILD/patchbay-example-server\"");
+    for (int i = 0; i < UNKNOWN; i++)
+        buf_printf(&config, ",\"a member that only makes the line of a warning long %d\":1", i);
+    buf_byte(&config, '}');
+    rig_config(buf_cstr(&config));
+    WAIT_FOR(strcmp(server_is("added", "state"), "connected") == 0);
+    rig_end();
+}
+
 TEST(a_server_that_is_added_or_switched_off_changes_the_running_daemon)
 {
     rig_begin();

@@ -128,6 +128,7 @@ struct picky {
     int lists, calls;
     bool never; /* refuses whatever comes */
     bool no_list;
+    bool says_nothing; /* to who asks for the list */
 };
 
 static void answer_picky(struct web *w, struct http_request *r, const char *method, const char *id)
@@ -136,7 +137,9 @@ static void answer_picky(struct web *w, struct http_request *r, const char *meth
 
     if (web_modern(r, method, id))
         return;
-    if (strcmp(method, "tools/list") == 0 && ++p->lists && p->no_list)
+    if (strcmp(method, "tools/list") == 0 && p->says_nothing)
+        p->lists++;
+    else if (strcmp(method, "tools/list") == 0 && ++p->lists && p->no_list)
         web_reply(r, 500, NULL, "");
     else if (strcmp(method, "tools/list") == 0)
         web_result(r, id, TOOLS, NULL);
@@ -176,6 +179,27 @@ TEST(refused_headers_make_us_read_the_list_and_try_once_more)
         answer_done(&a);
         site_done(&s);
     }
+}
+
+/* The list that was read on behalf of a call has a limit, though the call has none. */
+TEST(a_list_that_does_not_come_ends_although_the_call_has_no_limit)
+{
+    struct picky p = { .says_nothing = true };
+    struct site s = { .w.ctx = &p };
+    struct answer a;
+
+    open_modern(&s, true, answer_picky, NULL);
+    rig_send_spec(&s.r, &a,
+                  (struct client_request_spec){
+                      .method = "tools/call",
+                      .params = SPAN("{\"name\":\"deploy\",\"arguments\":{\"region\":\"x\"}}"),
+                      .timeout_ms = CLIENT_NO_LIMIT });
+    RIG_UNTIL(&s.r, p.lists);
+    loop_advance(s.r.loop, 60000);
+    RIG_UNTIL(&s.r, a.count);
+    CHECK_INT(a.err.sys, -32020);
+    answer_done(&a);
+    site_done(&s);
 }
 
 /* ---- what every request says about itself ---- */

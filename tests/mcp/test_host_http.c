@@ -374,6 +374,47 @@ TEST(a_batch_that_has_something_to_tell_becomes_a_stream)
     end();
 }
 
+/* Each holds an answer that waits for a tool which does not end. */
+TEST(the_answers_that_wait_for_their_batches_have_a_bound_together)
+{
+    enum { BIG = 60000000, FIT = RPC_BATCHES_ANSWERS_MAX / BIG };
+    struct web posts[FIT + 1];
+    struct pb_call *calls[FIT + 1];
+    const char *session;
+
+    begin();
+    session = web_session(&w, "2025-03-26");
+    for (int i = 0; i <= FIT; i++) {
+        posts[i] = web_open(&k);
+        web_request(&posts[i], "POST", "/mcp", arena_printf(&k.arena, WEB_POST "%s", session),
+                    arena_printf(&k.arena,
+                                 "[" KIT_CALL("%d", "later", "{}") "," KIT_CALL("%d", "big",
+                                                                                "{\"n\":%d}") "]",
+                                 2 * i + 1, 2 * i + 2, BIG));
+        KIT_UNTIL(&k, k.held);
+        kit_settle(&k);
+        calls[i] = TAKE(k.held);
+    }
+    for (int i = 0; i <= FIT; i++) {
+        struct answer a;
+
+        k.held = calls[i];
+        kit_finish(&k, "late");
+        a = web_answer(&posts[i]);
+        CHECK_INT(a.status, 200);
+        CHECK_INT(strlen(a.body) > BIG, i < FIT);
+        if (i == FIT)
+            CHECK_HAS(a.body, "Too many answers wait for the rest of their batches");
+        web_close(&posts[i]);
+    }
+    CHECK_INT(
+        strlen(web_post(&w, session,
+                        arena_printf(&k.arena, "[" KIT_CALL("2", "big", "{\"n\":%d}") "]", BIG))
+                   .body) > BIG,
+        1);
+    end();
+}
+
 TEST(a_batch_with_anything_modern_in_it_is_refused)
 {
     const char *session;

@@ -128,24 +128,25 @@ static struct pb_call *work(struct session *s)
 
 TEST(who_has_most_and_is_busy_locks_out_itself_and_nobody_else)
 {
-    enum { LOOKED_AT = 16 };
-    struct pb_call *calls[LOOKED_AT];
-    struct session *first;
+    enum { LOOKED_AT = 16, BUSY = 3 * LOOKED_AT };
+    struct session *busy[BUSY];
+    struct pb_call *calls[BUSY];
 
     begin();
-    first = open_session();
-    calls[0] = work(first);
-    for (int i = 1; i < LOOKED_AT; i++)
-        calls[i] = work(open_session());
+    for (int i = 0; i < BUSY; i++) {
+        busy[i] = open_session();
+        calls[i] = work(busy[i]);
+    }
     fill_up();
     CHECK(!open_session());
     CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
     CHECK(open_at(&other, "you"));
-    CHECK(first->ended);
+    CHECK(busy[2 * LOOKED_AT]->ended);
     CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
-    CHECK(open_session()); /* one of those it looks at rests now */
+    CHECK(open_session()); /* behind them some rest */
+    CHECK(open_session());
     CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
-    for (int i = 0; i < LOOKED_AT; i++) {
+    for (int i = 0; i < BUSY; i++) {
         k.held = calls[i];
         kit_finish(&k, "late");
     }

@@ -538,6 +538,35 @@ TEST(many_log_messages_for_all_clients_are_told_a_part_each_turn)
     fake_end(&f);
 }
 
+TEST(many_clients_are_told_of_one_change_a_part_each_turn)
+{
+    enum { PEERS = MCP_TELLS_PER_TURN / 2 + 100 };
+    struct peer **others = mem_alloc(PEERS * sizeof *others);
+    struct fake f;
+    size_t first;
+
+    fake_start(&f, PEER_STDIO, NULL);
+    for (int i = 0; i < PEERS; i++) {
+        others[i] = peer_new(f.server, PEER_SESSION, &fake_peer_ops, &f);
+        peer_receive(others[i], message_new(blob_new(SPAN(INIT_WITH("2025-11-25")))), NULL, NULL);
+        fake_forget(&f);
+    }
+    server_list_changed(f.server, "tools");
+    server_list_changed(f.server, "prompts");
+    loop_turn(f.loop, false);
+    CHECK(f.n_sent > MCP_TELLS_PER_TURN / 2 && f.n_sent <= MCP_TELLS_PER_TURN);
+    first = f.n_sent;
+    fake_forget(&f);
+    peer_close(others[0]); /* who was told and leaves is not missed */
+    for (int i = 0; i < 4; i++)
+        loop_turn(f.loop, false);
+    CHECK_INT(f.n_sent, 2 * PEERS - first);
+    for (int i = 1; i < PEERS; i++)
+        peer_close(others[i]);
+    free(others);
+    fake_end(&f);
+}
+
 TEST(what_waits_to_be_told_to_all_clients_is_bounded_in_bytes)
 {
     enum { MUCH = MCP_TELL_BYTES_MAX / 2 - 1000 };

@@ -310,7 +310,7 @@ static void on_log(void *ctx, const struct hub_event *e)
     if (e->kind != EVENT_LOG || (f->server && strcmp(f->server, e->server) != 0))
         return;
     control_write_log(&o, NULL, e->server, e->log);
-    request_notify(f->r, "notifications/patchbay/log", buf_span(&b));
+    request_mention(f->r, "notifications/patchbay/log", buf_span(&b));
 }
 
 static void follow(struct hosts *s, struct request *r, const char *server)

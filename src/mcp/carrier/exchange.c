@@ -216,6 +216,7 @@ void exchange_start(struct endpoint *e, struct http_request *r, const struct exc
     x->endpoint = e;
     x->spec = *spec;
     x->http = r;
+    x->batch.sum = &e->streams->batched;
     list_append(&e->exchanges, &x->link);
     http_on_gone(r, on_gone, x);
     if (spec->is_batch) {

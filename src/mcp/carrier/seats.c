@@ -22,20 +22,18 @@ static struct seat_owner *with_most(const struct seats *all)
     return most;
 }
 
-/* Only a few are looked at: when even those that were not used for longest are busy, all are. */
+/* Only a few are looked at. Those that are busy go to the end, though nobody used them: the next
+ * look gets further. */
 static struct seat *resting(struct seat_owner *o)
 {
     enum { LOOK_AT = 16 };
-    struct list *pos, *safe;
-    int looked = 0;
 
-    LIST_FOREACH(pos, safe, &o->seats) {
-        struct seat *s = seat_at(pos);
+    for (int i = 0; i < LOOK_AT && !list_empty(&o->seats); i++) {
+        struct seat *s = seat_at(o->seats.next);
 
         if (s->ops->rests && s->ops->rests(s))
             return s;
-        if (++looked == LOOK_AT)
-            break;
+        seat_touch(s);
     }
     return NULL;
 }

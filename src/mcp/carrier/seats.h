@@ -2,8 +2,8 @@
  *
  * There are MCP_SESSIONS_MAX. When all are taken and somebody asks for one more, the owner with
  * most gives one up: that which rests longest. If that owner is who asks and nothing of its own
- * rests, it is refused; for the sake of another one that is busy ends, too. So an owner of many
- * sessions locks nobody out but itself. */
+ * seems to rest, it is refused; for the sake of another one that is busy ends, too. So an owner of
+ * many sessions locks nobody out but itself. */
 #pragma once
 #include "base/base.h"
 

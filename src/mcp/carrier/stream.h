@@ -1,4 +1,4 @@
-/* carrier_stream.h - an SSE stream to a client: events, and for legacy sessions the memory of them.
+/* stream.h - an SSE stream to a client: events, and for legacy sessions the memory of them.
  *
  * A stream is attached to a connection, or waits for one: a legacy client that lost its connection
  * comes back with the id of the last event it saw, and gets what came after it. The events of a
@@ -25,6 +25,7 @@ struct carrier_streams {
     struct list finished;          /* ended and kept for resumption, oldest first */
     size_t n_finished;
     struct recalls kept;
+    size_t batched; /* bytes of answers that wait for the rest of their batch */
     struct seats seats;
     struct timer keepalive;
 };

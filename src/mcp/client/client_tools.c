@@ -206,6 +206,8 @@ static void on_refreshed(void *ctx, const struct client_reply *reply)
 bool client_tools_refresh(struct client_call *call, struct blob *refusal)
 {
     struct client *c = call->c;
+    /* Who keeps the time of the call does not know of this one. */
+    uint64_t ms = call->timeout_ms == CLIENT_NO_LIMIT ? 0 : call->timeout_ms;
     struct refresh *r;
     struct pb_error err;
 
@@ -214,7 +216,7 @@ bool client_tools_refresh(struct client_call *call, struct blob *refusal)
         return false;
     r = NEW(struct refresh);
     *r = (struct refresh){ c, call->id };
-    if (client_list(c, "tools", call->timeout_ms, on_refreshed, r, &err) < 0) {
+    if (client_list(c, "tools", ms, on_refreshed, r, &err) < 0) {
         free(r);
         return false;
     }

@@ -42,11 +42,16 @@ static void refuse(struct batch *b, struct span id, int code, const char *why)
 
 void batch_add(struct batch *b, struct span id, const struct span *parts, size_t n)
 {
-    if (spans_size(parts, n) + b->text.n <= RPC_BATCH_ANSWERS_MAX)
-        put(b, parts, n);
-    else
+    size_t size = spans_size(parts, n);
+
+    if (size + b->text.n > RPC_BATCH_ANSWERS_MAX)
         refuse(b, id, RPC_SERVER_ERROR,
                "The answers to this batch are too large together; ask again, without a batch");
+    else if (b->sum && size + *b->sum > RPC_BATCHES_ANSWERS_MAX)
+        refuse(b, id, RPC_SERVER_ERROR,
+               "Too many answers wait for the rest of their batches; ask again, without a batch");
+    else
+        put(b, parts, n);
 }
 
 static void receive_one(struct batch *b, struct peer *p, struct message *take_message,
@@ -94,6 +99,7 @@ void batch_done(struct batch *b)
 {
     if (b->sum)
         *b->sum -= b->counted;
+    b->counted = 0;
     buf_done(&b->text);
 }
 

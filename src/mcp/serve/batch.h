@@ -23,7 +23,8 @@ const char *batch_refusal(const struct message *m, const struct revision *r);
  * batch_ended() would. */
 bool batch_receive(struct batch *b, struct peer *p, struct message *take_message,
                    const struct http_facts *facts, void *exchange);
-/* Keeps one answer, to the request of this id; past RPC_BATCH_ANSWERS_MAX an error instead. */
+/* Keeps one answer, to the request of this id; past RPC_BATCH_ANSWERS_MAX, or
+ * past RPC_BATCHES_ANSWERS_MAX in *sum, an error instead. */
 void batch_add(struct batch *b, struct span id, const struct span *parts, size_t n);
 /* One request has ended; call it for each peer_ops.finished. True when it was the last: then
  * batch_finish(). */

@@ -221,15 +221,22 @@ static bool hears(const struct peer *p, const struct request *about, enum pb_log
     return env->wants_log && level >= (legacy ? p->log_level : env->log_level);
 }
 
+/* What may be left out; whoever hears warnings is told how much that was. */
+static enum send_kind chatter_for(const struct peer *p, const struct request *about)
+{
+    return hears(p, about, PB_LOG_WARNING) ? SEND_CHATTER : SEND_MURMUR;
+}
+
 static enum send_kind kind_of(const struct peer *p, const struct request *about, const char *method)
 {
     if (strcmp(method, "notifications/progress") != 0 &&
         strcmp(method, "notifications/message") != 0)
         return SEND_NOTIFICATION;
-    return hears(p, about, PB_LOG_WARNING) ? SEND_CHATTER : SEND_MURMUR;
+    return chatter_for(p, about);
 }
 
-void peer_notify(struct peer *p, struct request *about, const char *method, struct span params)
+static void send_note(struct peer *p, struct request *about, enum send_kind kind,
+                      const char *method, struct span params)
 {
     struct buf *out = &p->server->out;
     struct span parts[3];
@@ -241,13 +248,24 @@ void peer_notify(struct peer *p, struct request *about, const char *method, stru
     parts[0] = buf_span(out);
     parts[1] = params;
     parts[2] = SPAN("}");
-    p->ops->send(p->transport, about, kind_of(p, about, method), parts, ARRAY_LEN(parts));
+    p->ops->send(p->transport, about, kind, parts, ARRAY_LEN(parts));
+}
+
+void peer_notify(struct peer *p, struct request *about, const char *method, struct span params)
+{
+    send_note(p, about, kind_of(p, about, method), method, params);
 }
 
 void request_notify(struct request *r, const char *method, struct span params)
 {
     if (!r->over)
         peer_notify(r->peer, r, method, params);
+}
+
+void request_mention(struct request *r, const char *method, struct span params)
+{
+    if (!r->over)
+        send_note(r->peer, r, chatter_for(r->peer, r), method, params);
 }
 
 void request_close_stream(struct request *r, uint64_t retry_ms)

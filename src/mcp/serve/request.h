@@ -95,6 +95,8 @@ void request_progress(struct request *r, double progress, double total, const ch
 void request_log(struct request *r, enum pb_log_level level, const char *logger, struct span data);
 /* Any other notification that belongs to this request. */
 void request_notify(struct request *r, const char *method, struct span params);
+/* The same, but left out while the client does not keep up, as progress and log messages are. */
+void request_mention(struct request *r, const char *method, struct span params);
 
 /* Ends the connection that waits for the answer, not the request: a legacy HTTP client comes back
  * for it in retry_ms. Nothing happens where that is not known. */

@@ -13,12 +13,14 @@ static const struct {
     { "resources", "notifications/resources/list_changed" },
 };
 
-/* One resource that changed, or one log line. */
+/* Something that all clients are to hear who want to. */
 struct note {
     struct list link;
-    bool is_log;
-    enum pb_log_level level;
+    enum { NOTE_LIST, NOTE_RESOURCE, NOTE_LOG } kind;
+    size_t list;             /* of `lists` */
+    enum pb_log_level level; /* of a log line */
     struct span uri, params; /* behind the struct */
+    uint64_t told;           /* the serial of the last one that was asked whether it wants it */
     char bytes[];
 };
 
@@ -63,45 +65,60 @@ void inbox_forget_lists(struct inbox *in)
 
 /* ---- on the loop -------------------------------------------------------------------------- */
 
-/* To sessions that have shaken hands; `wants` may be NULL. Returns how many were told. */
-static size_t tell_sessions(struct pb_server *s, const char *method, struct span params,
-                            bool (*wants)(const struct peer *p, const struct note *n),
-                            const struct note *n)
+/* Sessions that have shaken hands. */
+static bool wants(const struct peer *p, const struct note *n)
+{
+    if (p->era != ERA_LEGACY || !p->initialized)
+        return false;
+    switch (n->kind) {
+    case NOTE_LOG:
+        return n->level >= p->log_level;
+    case NOTE_RESOURCE:
+        return map_get(&p->subscriptions, n->uri) != NULL;
+    default:
+        return true;
+    }
+}
+
+static const char *method_of(const struct note *n)
+{
+    switch (n->kind) {
+    case NOTE_LOG:
+        return "notifications/message";
+    case NOTE_RESOURCE:
+        return "notifications/resources/updated";
+    default:
+        return lists[n->list].method;
+    }
+}
+
+/* Peers stand in the order of their serials. False: there is no more time in this turn, and others
+ * are left. */
+static bool tell_sessions(struct pb_server *s, struct note *n, size_t *left)
 {
     struct list *pos, *safe;
-    size_t told = 0;
 
     LIST_FOREACH(pos, safe, &s->peers) {
         struct peer *p = CONTAINER_OF(pos, struct peer, in_server);
 
-        if (p->era != ERA_LEGACY || !p->initialized || (wants && !wants(p, n)))
+        if (p->serial <= n->told || !wants(p, n))
             continue;
-        peer_notify(p, NULL, method, params);
-        told++;
+        if (!*left)
+            return false;
+        --*left;
+        n->told = p->serial;
+        peer_notify(p, NULL, method_of(n), n->params);
     }
-    return told;
+    return true;
 }
 
-static bool wants_log(const struct peer *p, const struct note *n)
+/* Modern clients hear of log lines with their requests only, by request_log(). */
+static void tell_listens(struct pb_server *s, const struct note *n)
 {
-    return n->level >= p->log_level;
-}
-
-static bool wants_uri(const struct peer *p, const struct note *n)
-{
-    return map_get(&p->subscriptions, n->uri) != NULL;
-}
-
-static size_t tell_note(struct pb_server *s, const struct note *n)
-{
-    size_t told;
-
-    /* Modern clients hear of requests only, by request_log(). */
-    if (n->is_log)
-        return tell_sessions(s, "notifications/message", n->params, wants_log, n);
-    told = tell_sessions(s, "notifications/resources/updated", n->params, wants_uri, n);
-    listen_resource_updated(s, n->uri);
-    return told;
+    if (n->kind == NOTE_LIST)
+        listen_list_changed(s, lists[n->list].list);
+    else if (n->kind == NOTE_RESOURCE)
+        listen_resource_updated(s, n->uri);
 }
 
 static void wake(struct pb_server *s);
@@ -140,12 +157,29 @@ static void put_back(struct pb_server *s, struct list *rest)
     pthread_mutex_unlock(&in->mu);
 }
 
+static struct note *note_new(struct span uri, struct span params);
+
+/* Before the others: what they tell of may be new on a list. */
+static void add_lists(struct list *notes, unsigned changed)
+{
+    for (size_t i = ARRAY_LEN(lists); i-- > 0;) {
+        struct note *n;
+
+        if (!(changed & (1U << i)))
+            continue;
+        n = note_new(SPAN(""), SPAN(""));
+        n->kind = NOTE_LIST;
+        n->list = i;
+        list_append(notes->next, &n->link); /* before the first */
+    }
+}
+
 static void tell_all(void *ctx)
 {
     struct pb_server *s = ctx;
     struct inbox *in = &s->inbox;
     struct list notes;
-    size_t told = 0;
+    size_t left = MCP_TELLS_PER_TURN;
     unsigned changed;
 
     pthread_mutex_lock(&in->mu);
@@ -156,15 +190,14 @@ static void tell_all(void *ctx)
     move_notes(&notes, &in->notes);
     pthread_mutex_unlock(&in->mu);
 
-    for (size_t i = 0; i < ARRAY_LEN(lists) && !s->ending; i++)
-        if (changed & (1U << i)) {
-            tell_sessions(s, lists[i].method, SPAN(""), NULL, NULL);
-            listen_list_changed(s, lists[i].list);
-        }
-    while (!list_empty(&notes) && !s->ending && told < MCP_TELLS_PER_TURN) {
+    add_lists(&notes, changed);
+    while (!list_empty(&notes) && !s->ending && left) {
         struct note *n = CONTAINER_OF(notes.next, struct note, link);
 
-        told += tell_note(s, n) + 1;
+        if (!tell_sessions(s, n, &left))
+            break;
+        left -= left > 0; /* a note that nobody wants is work, too */
+        tell_listens(s, n);
         list_remove(&n->link);
         free(n);
     }
@@ -216,7 +249,8 @@ static struct note *note_new(struct span uri, struct span params)
 
     if (uri.n)
         memcpy(n->bytes, uri.p, uri.n);
-    memcpy(n->bytes + uri.n, params.p, params.n);
+    if (params.n)
+        memcpy(n->bytes + uri.n, params.p, params.n);
     n->uri = span_make(n->bytes, uri.n);
     n->params = span_make(n->bytes + uri.n, params.n);
     return n;
@@ -238,11 +272,14 @@ void server_resource_updated(struct pb_server *s, struct span uri)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
+    struct note *n;
 
     json_begin_object(&o, NULL);
     json_put_span(&o, "uri", uri);
     json_end(&o);
-    add_note(s, note_new(uri, buf_span(&params)));
+    n = note_new(uri, buf_span(&params));
+    n->kind = NOTE_RESOURCE;
+    add_note(s, n);
 }
 
 void pb_server_resource_updated(struct pb_server *s, const char *uri)
@@ -270,7 +307,7 @@ void pb_server_log(struct pb_server *s, enum pb_log_level level, const char *log
         json_put_str(&o, "data", data ? data : "");
     json_end(&o);
     n = note_new(SPAN(""), buf_span(&params));
-    n->is_log = true;
+    n->kind = NOTE_LOG;
     n->level = level;
     add_note(s, n);
 }
