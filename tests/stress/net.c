@@ -100,7 +100,14 @@ struct chan *chan_dial(int port, const struct chan_events *events, void *ctx)
     return chan_new(fd, fd, events, ctx);
 }
 
-void chan_say(struct chan *c, struct span bytes) { buf_add_span(&c->tx, bytes); }
+/* What can be written is, at once: on a busy machine our own next turn may come after the hub has
+ * lost patience with a connection that says nothing. That it failed is seen in the next turn. */
+void chan_say(struct chan *c, struct span bytes)
+{
+    ssize_t n = c->tx.n || c->dead ? 0 : write(c->out, bytes.p, bytes.n);
+
+    buf_add_span(&c->tx, span_from(bytes, n > 0 ? (size_t)n : 0));
+}
 
 void chan_close(struct chan *c)
 {
