@@ -316,6 +316,31 @@ TEST(a_config_that_is_broken_is_not_taken_and_not_made_worse)
     rig_end();
 }
 
+TEST(what_cannot_be_written_is_told_as_such)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    BECOMES("ex", "connected");
+    write_file(in_home("secrets"), "not a directory");
+    CHECK_INT(http("POST", "/api/servers",
+                   "{\"name\":\"two\",\"entry\":{\"command\":\"cat\"},"
+                   "\"secrets\":{\"KEY\":\"hush\"}}"),
+              500);
+    CHECK_STR(member("error"), "config_not_written");
+    CHECK_STR(member("name"), "two");
+    CHECK_HAS(member("message"), "secrets");
+    CHECK_STR(state_of("two"), "");
+
+    /* A home where nothing can be made. */
+    CHECK_INT(unlink(in_home("config.json")), 0);
+    CHECK_INT(symlink("/proc/self/config.json", in_home("config.json")), 0);
+    CHECK_INT(http("PUT", "/api/modes/few", "{\"filter\":\"all\"}"), 500);
+    CHECK_STR(member("error"), "config_not_written");
+    CHECK_HAS(member("message"), "/proc/self/config.json");
+    rig_end();
+}
+
 /* The daemon stops at once though somebody listens to its events and somebody waits. */
 TEST(a_daemon_stops_while_clients_listen)
 {

@@ -89,7 +89,8 @@ static void fail_job(struct rest_job *j)
 {
     const char *key = j->name ? "name" : NULL;
 
-    if (fault_of(&j->err) != FAULT_NONE)
+    /* What the file system refuses would be taken for the failure of a server. */
+    if (j->err.code != PB_E_SYSTEM && fault_of(&j->err) != FAULT_NONE)
         rest_fail_hub(j->r, &j->err, key, j->name);
     else if (j->err.code == PB_E_NOT_FOUND)
         rest_fail(j->r, &(struct rest_failure){ 404, "not_found", key, span_of(j->name),

@@ -25,6 +25,7 @@ static const struct {
     const char *error, *next;
 } remedies[] = {
     { "config_not_taken",     "correct the file; it is read again as soon as it changes" },
+    { "config_not_written",   "see that the home directory can be written and that the disk is not full" },
     { "connect_failed",       "see GET /api/servers/%s/logs, then POST /api/mcp-clients/%s/reconnect" },
     { "duplicate_call",       "choose another id, or POST /api/calls/%s/cancel first" },
     { "duplicate_name",       "POST /api/mcp-clients/%s/reconnect connects the one there is; DELETE /api/servers/%s forgets it" },
