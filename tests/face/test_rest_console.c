@@ -418,16 +418,26 @@ TEST(metrics_and_status_tell_what_held_up_the_loop)
     rest_done(&rig);
 }
 
+/* A call that ends with its server is told after the server's own end. */
 TEST(metrics_of_a_removed_server_are_gone)
 {
     struct rest_rig rig;
+    struct fake_server *f;
+    struct line s;
 
     rest_init(&rig, NULL);
-    fakes_add(&rig.hub.fakes, "late");
+    fake_tool(f = fakes_add(&rig.hub.fakes, "late"), "hang", FAKE_HANG);
     CHECK_INT(POST(&rig, "/api/mcp-clients/connect", EX("late")), 200);
+    line_open(&rig, &s);
+    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
+             "{\"tool\":\"late/hang\"}");
+    while (!f->n_held)
+        line_turn(&s);
     CHECK_INT(GET(&rig, "/metrics"), 200);
     CHECK_HAS(rest_body, "{server=\"late\"}");
     CHECK_INT(rest_send(&rig, "DELETE /api/servers/late", ""), 200);
+    CHECK_INT(line_answer(&s), 503);
+    line_close(&s);
     CHECK_INT(GET(&rig, "/metrics"), 200);
     CHECK(!strstr(rest_body, "late"));
     rest_done(&rig);

@@ -33,7 +33,7 @@ static void on_event(void *ctx, const struct hub_event *e)
     char before[UUID_CHARS + 1];
     size_t n_before, n;
 
-    rest_metrics_hub(s->metrics, e);
+    rest_metrics_hub(s->metrics, s->hub, e);
     rest_recent_hub(s->recent, e);
     rest_events_hub(s->events, e);
     rest_events_toast(s->events, e);

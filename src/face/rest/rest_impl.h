@@ -174,7 +174,7 @@ size_t rest_events_streams(const struct rest_events *e);
 
 struct rest_metrics *rest_metrics_new(void);
 void rest_metrics_free(struct rest_metrics *m);
-void rest_metrics_hub(struct rest_metrics *m, const struct hub_event *event);
+void rest_metrics_hub(struct rest_metrics *m, const struct hub *h, const struct hub_event *event);
 
 /* ---- calls that have ended: rest_recent.c ---- */
 

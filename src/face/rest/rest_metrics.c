@@ -72,12 +72,14 @@ static void count_state(struct numbers *n, const struct hub_event *e)
     n->losses += e->state.from.state == LINK_CONNECTED && e->state.to.message;
 }
 
-void rest_metrics_hub(struct rest_metrics *m, const struct hub_event *e)
+void rest_metrics_hub(struct rest_metrics *m, const struct hub *h, const struct hub_event *e)
 {
-    switch (e->kind) {
-    case EVENT_SERVER_REMOVED:
+    /* Its calls end after it; they must not begin it anew. */
+    if (e->kind == EVENT_SERVER_REMOVED || !hub_link(h, e->server)) {
         free(map_del(&m->servers, span_of(e->server)));
-        break;
+        return;
+    }
+    switch (e->kind) {
     case EVENT_STATE:
         count_state(numbers_of(m, e->server), e);
         break;
