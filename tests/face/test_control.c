@@ -217,6 +217,33 @@ TEST(a_mode_chooses_among_the_tools)
     control_done(&rig, &c);
 }
 
+static void check_names(struct face_client *c, const char *method, const char *member,
+                        const char *key, const char *names)
+{
+    CHECK_STR(face_names(face_get(c, method, "{\"mode\":\"quiet\"}"), member, key), names);
+}
+
+TEST(a_mode_chooses_among_the_servers_whose_resources_and_prompts_are_listed)
+{
+    struct face_client c;
+    struct hub_rig rig;
+    struct fake_server *f;
+
+    control_init(&rig);
+    f = rig_server(&rig, "beta");
+    fake_tool(f, "other", FAKE_TEXT);
+    fake_resource(f, "test://echo", "1");
+    fake_template(f, "test://echo/{x}");
+    fake_prompt(f, "echo", "hello");
+    rig_start(&rig);
+    face_open(&rig, &c, &control, PB_ERA_LEGACY);
+    rig_modes(&rig, "{\"quiet\":{\"filter\":{\"tools\":[\"echo\"]}}}");
+    check_names(&c, "patchbay/prompts", "prompts", "name", "alpha/greet");
+    check_names(&c, "patchbay/resources", "resources", "uri", "test://one");
+    check_names(&c, "patchbay/resources", "resourceTemplates", "uriTemplate", "test://{x}");
+    control_done(&rig, &c);
+}
+
 /* A server that is still on its way is waited for; others do not hold up what it is not about. */
 TEST(lists_wait_for_the_servers_they_are_about)
 {

@@ -202,6 +202,42 @@ TEST(tools_come_page_by_page_and_can_be_searched)
     rest_done(&rig);
 }
 
+TEST(a_mode_shows_what_else_a_server_has_when_it_shows_a_tool_of_it)
+{
+    static const char *const off[] = { "hidden", NULL };
+    struct rest_rig rig;
+    struct fake_server *f;
+
+    rest_init(&rig, NULL);
+    f = rig_server(&rig.hub, "alpha");
+    fake_tool(f, "write", FAKE_ECHO);
+    fake_tool(f, "hidden", FAKE_ECHO);
+    rig_spec(&rig.hub, "alpha")->disabled_tools = off;
+    fake_resource(f, "file:///a", "a");
+    fake_template(f, "file:///{x}");
+    fake_prompt(f, "hello", "Hello");
+    f = rig_server(&rig.hub, "beta");
+    fake_tool(f, "read", FAKE_ECHO);
+    fake_resource(f, "file:///write", "b");
+    fake_template(f, "test://{x}");
+    fake_prompt(f, "write", "Hello");
+    rest_start(&rig);
+    rig_modes(&rig.hub, "{\"few\":{\"filter\":{\"tools\":[\"write\",\"hidden\"]}}}");
+    CHECK_INT(GET(&rig, "/api/tools?mode=few"), 200);
+    CHECK_STR(got("total"), "2");
+    CHECK_STR(got("tools.0.name"), "alpha/hidden");
+    CHECK_STR(got("tools.0.enabled"), "false");
+    CHECK_INT(GET(&rig, "/api/resources?mode=few"), 200);
+    CHECK_STR(got("total"), "1");
+    CHECK_STR(got("resources.0.uri"), "file:///a");
+    CHECK_STR(got("total_templates"), "1");
+    CHECK_STR(got("resourceTemplates.0.uriTemplate"), "file:///{x}");
+    CHECK_INT(GET(&rig, "/api/prompts?mode=few"), 200);
+    CHECK_STR(got("total"), "1");
+    CHECK_STR(got("prompts.0.name"), "alpha/hello");
+    rest_done(&rig);
+}
+
 /* S0-97 */
 TEST(alerts_stay_until_they_are_dismissed)
 {

@@ -75,6 +75,7 @@ static void send_list(struct hosts *s, struct request *r, const struct control_p
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
     const struct mode *mode = NULL;
+    struct scope scope;
     struct pb_error err;
 
     if (p->mode) {
@@ -86,8 +87,11 @@ static void send_list(struct hosts *s, struct request *r, const struct control_p
             return;
         }
     }
+    scope = control_scope(p->server, mode);
     json_begin_object(&o, NULL);
-    control_write_entries(&o, hosts_hub(s), kind, p->server, mode ? mode->filter : NULL);
+    control_write_entries(&o, hosts_hub(s), kind, &scope);
+    if (kind == LIST_RESOURCES)
+        control_write_entries(&o, hosts_hub(s), LIST_TEMPLATES, &scope);
     control_write_failed(&o, "failed", hosts_hub(s), p->server);
     json_end(&o);
     reply_written(r, &b);
@@ -100,15 +104,7 @@ static void send_tools(struct hosts *s, struct request *r, const struct control_
 
 static void send_resources(struct hosts *s, struct request *r, const struct control_params *p)
 {
-    AUTO_BUF struct buf b = { 0 };
-    struct json_out o = json_out(&b);
-
-    json_begin_object(&o, NULL);
-    control_write_entries(&o, hosts_hub(s), LIST_RESOURCES, p->server, NULL);
-    control_write_entries(&o, hosts_hub(s), LIST_TEMPLATES, p->server, NULL);
-    control_write_failed(&o, "failed", hosts_hub(s), p->server);
-    json_end(&o);
-    reply_written(r, &b);
+    send_list(s, r, p, LIST_RESOURCES);
 }
 
 static void send_prompts(struct hosts *s, struct request *r, const struct control_params *p)
@@ -378,10 +374,10 @@ const struct control_method control_methods[] = {
     { "patchbay/find",           "tool | prompt", "whether there is such a thing, and if not, why", control_find },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
-    { "patchbay/prompts",        "server?",       "prompts of all servers or one",              run_prompts },
+    { "patchbay/prompts",        "server? mode?", "prompts of all servers or one",              run_prompts },
     { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
     { "patchbay/reload",         "",              "reads the config files again",               run_reload },
-    { "patchbay/resources",      "server?",       "resources and templates of servers",         run_resources },
+    { "patchbay/resources",      "server? mode?", "resources and templates of servers",         run_resources },
     { "patchbay/restart",        "server",        "stops a server and starts it again",         run_restart },
     { "patchbay/server",         "server",        "one server, with its spec",                  run_server },
     { "patchbay/servers",        "",              "all servers and how they are",               run_servers },

@@ -206,24 +206,23 @@ void control_write_entry(struct json_out *o, const struct entry *e)
     json_end(o);
 }
 
+struct scope control_scope(const char *server, const struct mode *mode)
+{
+    return (struct scope){ .server = server,
+                           .filter = mode ? mode->filter : NULL,
+                           .builtins = ~(unsigned)HOST_EXTERNAL };
+}
+
 void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
-                           const char *server, const struct filter *filter)
+                           const struct scope *scope)
 {
     const struct entry *const *all = NULL;
     size_t n = catalog_all(hub_catalog(h), kind, &all);
 
     json_begin_array(o, list_kind_name(kind));
-    for (size_t i = 0; i < n; i++) {
-        const struct entry *e = all[i];
-        struct filter_subject subject = { span_of(e->server), e->name };
-
-        /* External ones are the same tools once more, for those who ask over MCP. */
-        if (e->group == HOST_EXTERNAL || (server && (!e->server || strcmp(server, e->server) != 0)))
-            continue;
-        if (filter && !filter_matches(filter, &subject))
-            continue;
-        control_write_entry(o, e);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (scope_holds(hub_catalog(h), scope, all[i]))
+            control_write_entry(o, all[i]);
     json_end(o);
 }
 

@@ -12,9 +12,12 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
 void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
                           bool full);
 void control_write_entry(struct json_out *o, const struct entry *e);
-/* One member named after the kind. server, filter: NULL for all. */
+/* What lists tell of: what scope_holds(). Both may be NULL, for all. External tools are not among
+ * it: they are the same once more, for those who ask over MCP. */
+struct scope control_scope(const char *server, const struct mode *mode);
+/* One member named after the kind. */
 void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
-                           const char *server, const struct filter *filter);
+                           const struct scope *scope);
 /* Servers that should be there and are not: [{"server","state","error","message","next_step"}].
  * `server`: this one only, and also when somebody switched it off. */
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,

@@ -67,8 +67,8 @@ void rest_mcp_prompts(struct rest_call *c) { reply_all(c, "prompts", write_promp
 /* ---- pages ---- */
 
 struct page {
-    const char *server, *words;
-    const struct filter *filter;
+    struct scope scope;
+    const char *words;
     uint64_t offset, limit, total;
 };
 
@@ -88,16 +88,11 @@ static bool holds(struct span text, const char *words)
     return false;
 }
 
-static bool wanted(const struct page *p, const struct entry *e)
+static bool wanted(const struct catalog *c, const struct page *p, const struct entry *e)
 {
-    struct filter_subject subject = { span_of(e->server), e->name };
     AUTO_ARENA struct arena a = { 0 };
 
-    /* External ones are the same tools once more, for those who ask over MCP. */
-    if (e->group == HOST_EXTERNAL ||
-        (p->server && (!e->server || strcmp(p->server, e->server) != 0)))
-        return false;
-    if (p->filter && !filter_matches(p->filter, &subject))
+    if (!scope_holds(c, &p->scope, e))
         return false;
     return !p->words || holds(e->id, p->words) || holds(entry_description(e, &a), p->words);
 }
@@ -110,7 +105,7 @@ static void write_page(struct json_out *o, const struct hub *h, enum list_kind k
     p->total = 0;
     json_begin_array(o, list_kind_name(kind));
     for (size_t i = 0; i < n; i++) {
-        if (!wanted(p, all[i]))
+        if (!wanted(hub_catalog(h), p, all[i]))
             continue;
         if (p->total >= p->offset && p->total - p->offset < p->limit)
             control_write_entry(o, all[i]);
@@ -122,12 +117,11 @@ static void write_page(struct json_out *o, const struct hub *h, enum list_kind k
 /* False: answered. */
 static bool read_page(struct rest_call *c, struct page *p)
 {
-    const char *id = rest_text(c, "mode");
+    const char *id = rest_text(c, "mode"), *server = rest_text(c, "server");
     const struct mode *mode = id ? mode_find(hub_modes(c->hub), span_of(id)) : NULL;
 
-    *p = (struct page){ .server = rest_text(c, "server"),
+    *p = (struct page){ .scope = control_scope(server, mode),
                         .words = rest_text(c, "q"),
-                        .filter = mode ? mode->filter : NULL,
                         .offset = rest_count(c, "offset", 0),
                         .limit = rest_count(c, "limit", REST_PAGE_ITEMS) };
     if (id && !mode) {
@@ -135,10 +129,9 @@ static bool read_page(struct rest_call *c, struct page *p)
                                                 .message = "There is no mode of this name" });
         return false;
     }
-    if (p->server && !hub_link(c->hub, p->server)) {
-        rest_fail(c->r,
-                  &(struct rest_failure){ 404, "server_not_found", "server", span_of(p->server),
-                                          .message = "There is no server of this name" });
+    if (server && !hub_link(c->hub, server)) {
+        rest_fail(c->r, &(struct rest_failure){ 404, "server_not_found", "server", span_of(server),
+                                                .message = "There is no server of this name" });
         return false;
     }
     if (p->limit < 1 || p->limit > REST_PAGE_ITEMS) {
@@ -165,7 +158,7 @@ static void reply_page(struct rest_call *c, enum list_kind kind)
         write_page(&o, c->hub, LIST_TEMPLATES, &p);
         json_put_uint(&o, "total_templates", p.total);
     }
-    control_write_failed(&o, "failed", c->hub, p.server);
+    control_write_failed(&o, "failed", c->hub, p.scope.server);
     json_end(&o);
     rest_reply(c->r, 200, &body);
 }

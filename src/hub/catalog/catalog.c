@@ -319,10 +319,8 @@ bool scope_shows_server(const struct catalog *c, const struct scope *s, const ch
     return kept->answer;
 }
 
-bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
+bool scope_holds(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
-    if (!e->enabled)
-        return false;
     if (!e->server && (s->server || !(e->group & s->builtins)))
         return false;
     if (e->server && (s->no_external || (s->server && strcmp(s->server, e->server) != 0)))
@@ -332,6 +330,11 @@ bool scope_shows(const struct catalog *c, const struct scope *s, const struct en
     if (e->server && e->kind != LIST_TOOLS)
         return scope_shows_server(c, s, e->server);
     return e->kind != LIST_TOOLS || lets_through(s->filter, e->server, e->name);
+}
+
+bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
+{
+    return e->enabled && scope_holds(c, s, e);
 }
 
 static const struct json_opts member_opts = { .keep_depth = 1 };

@@ -82,6 +82,8 @@ size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct en
  * servers that come up one after the other cost no more than a hundred times one. */
 const struct entry *catalog_entry(const struct catalog *c, const char *server, enum list_kind kind,
                                   size_t i);
+/* Would be shown if it were enabled. */
+bool scope_holds(const struct catalog *c, const struct scope *s, const struct entry *e);
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e);
 /* Whether it may be known that there is such a server, and anything but its tools be had of it. */
 bool scope_shows_server(const struct catalog *c, const struct scope *s, const char *server);
