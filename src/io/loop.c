@@ -151,6 +151,14 @@ void loop_held_up(struct pb_loop *l, uint64_t ns)
 
 struct loop_stats loop_stats(const struct pb_loop *l) { return l->stats; }
 
+/* The second question is a call into the kernel. */
+bool loop_is_slow(const struct pb_loop *l)
+{
+    const uint64_t slow = (uint64_t)LOOP_SLOW_MS * NS_PER_MS;
+
+    return uv_hrtime() - l->mark_at > slow && worked_ns() - l->noted_work > slow;
+}
+
 static void run_posts(struct pb_loop *l)
 {
     struct calls batch;

@@ -54,6 +54,9 @@ struct loop_stats {
     const char *longest; /* what kind of callback that was; NULL: there was none */
 };
 struct loop_stats loop_stats(const struct pb_loop *l);
+/* Has the callback that runs worked for LOOP_SLOW_MS? Then it had better stop, if others choose how
+ * much it has to do. Cheap enough to be asked at every step. */
+bool loop_is_slow(const struct pb_loop *l);
 
 /* Keep the loop alive without a handle. Counted. */
 void loop_hold(struct pb_loop *l);

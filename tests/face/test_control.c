@@ -244,6 +244,25 @@ TEST(a_mode_chooses_among_the_servers_whose_resources_and_prompts_are_listed)
     control_done(&rig, &c);
 }
 
+TEST(a_mode_whose_pattern_takes_too_long_is_refused)
+{
+    AUTO_BUF struct buf array = { 0 };
+    struct face_client c;
+    struct hub_rig rig;
+
+    control_rig_start(&rig, &c);
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&array, "%s{\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%d\"}",
+                   i ? "," : "[", i);
+    buf_str(&array, "]");
+    rig_list(&rig, "alpha", LIST_TOOLS, buf_cstr(&array));
+    rig_modes(&rig, "{\"slow\":{\"filter\":{\"pattern\":\"^(a|a|b)*$\"}}}");
+    CHECK_HAS(face_refused(&c, "patchbay/tools", "{\"mode\":\"slow\"}"),
+              "the mode 'slow' takes too long");
+    CHECK_HAS(face_get(&c, "patchbay/tools", "{}"), "aaa1999");
+    control_done(&rig, &c);
+}
+
 /* A server that is still on its way is waited for; others do not hold up what it is not about. */
 TEST(lists_wait_for_the_servers_they_are_about)
 {

@@ -238,6 +238,89 @@ TEST(a_mode_shows_what_else_a_server_has_when_it_shows_a_tool_of_it)
     rest_done(&rig);
 }
 
+/* ---- lists that would hold up the loop ---- */
+
+/* Lists `n` tools of one server, each with a name of its own and `more` after it. */
+static void list_many(struct rest_rig *rig, const char *server, size_t n, const char *more)
+{
+    AUTO_BUF struct buf array = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&array, "%s{\"name\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%zu\"%s}",
+                   i ? "," : "[", i, more);
+    buf_str(&array, "]");
+    rig_list(&rig->hub, server, LIST_TOOLS, buf_cstr(&array));
+}
+
+TEST(a_mode_whose_pattern_takes_too_long_is_refused)
+{
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "alpha");
+    rest_start(&rig);
+    list_many(&rig, "alpha", 2000, "");
+    rig_modes(&rig.hub, "{\"slow\":{\"filter\":{\"pattern\":\"^(a|a|b)*$\"}}}");
+    CHECK_INT(GET(&rig, "/api/tools?limit=1"), 200);
+    CHECK_STR(got("total"), "2000");
+    CHECK_INT(POST(&rig, "/api/modes/match", "{\"filter\":{\"pattern\":\"^(a|a|b)*$\"}}"), 400);
+    CHECK_HAS(got("message"), "takes too long");
+    CHECK_INT(GET(&rig, "/api/tools?mode=slow&limit=1"), 400);
+    CHECK_STR(got("error"), "invalid_request");
+    CHECK_HAS(got("message"), "takes too long");
+    CHECK_INT(GET(&rig, "/api/tools?limit=1"), 200);
+    rest_done(&rig);
+}
+
+TEST(a_search_that_takes_too_long_is_refused)
+{
+    static const char *const servers[] = { "alpha", "beta", "gamma", "delta" };
+    AUTO_BUF struct buf dense = { 0 };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(servers); i++)
+        rig_server(&rig.hub, servers[i]);
+    rest_start(&rig);
+    buf_str(&dense, ",\"x\":[[]");
+    for (size_t i = 0; i < 1300; i++)
+        buf_str(&dense, ",[[0]]");
+    buf_str(&dense, "]");
+    for (size_t i = 0; i < ARRAY_LEN(servers); i++)
+        list_many(&rig, servers[i], 2000, buf_cstr(&dense));
+    CHECK_INT(GET(&rig, "/api/tools?q=nosuch"), 400);
+    CHECK_HAS(got("message"), "takes too long");
+    CHECK_INT(GET(&rig, "/api/tools?q=nosuch&server=nosuch"), 404);
+    CHECK_INT(GET(&rig, "/api/tools?limit=1"), 200);
+    CHECK_STR(got("total"), "8000");
+    rest_done(&rig);
+}
+
+/* Looking for it everywhere anew would take minutes. */
+TEST(long_words_are_searched_for_in_long_descriptions)
+{
+    enum { LONG = 8 << 20, WORDS = 8000 };
+    AUTO_BUF struct buf more = { 0 }, request = { 0 };
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "alpha");
+    rest_start(&rig);
+    buf_str(&more, ",\"description\":\"");
+    memset(buf_reserve(&more, LONG), 'a', LONG);
+    more.n += LONG;
+    buf_byte(&more, '"');
+    list_many(&rig, "alpha", 1, buf_cstr(&more));
+    buf_str(&request, "GET /api/tools?q=");
+    memset(buf_reserve(&request, WORDS), 'A', WORDS);
+    request.n += WORDS;
+    buf_byte(&request, 'b');
+    CHECK_INT(rest_send(&rig, buf_cstr(&request), ""), 200);
+    CHECK_STR(got("total"), "0");
+    CHECK(loop_stats(rig.hub.fakes.loop).longest_ms < 10000);
+    rest_done(&rig);
+}
+
 /* S0-97 */
 TEST(alerts_stay_until_they_are_dismissed)
 {

@@ -609,6 +609,35 @@ static void toil(void *ctx)
            LOOP_BUSY_MS);
 }
 
+struct asked {
+    struct pb_loop *loop;
+    bool at_first, after_waiting, after_work;
+};
+
+static void ask_whether_slow(void *ctx)
+{
+    struct asked *a = ctx;
+
+    a->at_first = loop_is_slow(a->loop);
+    dawdle(NULL);
+    a->after_waiting = loop_is_slow(a->loop);
+    for (int i = 0; i <= LOOP_SLOW_MS / LOOP_BUSY_MS; i++)
+        toil(NULL);
+    a->after_work = loop_is_slow(a->loop);
+}
+
+TEST(a_callback_can_ask_whether_it_has_worked_too_long)
+{
+    struct asked a = { .loop = loop_new(NULL), .at_first = true };
+
+    for (int i = 0; i < 2; i++) {
+        loop_defer(a.loop, ask_whether_slow, &a);
+        loop_turn(a.loop, false);
+        CHECK(!a.at_first && !a.after_waiting && a.after_work);
+    }
+    loop_free(a.loop);
+}
+
 TEST(a_callback_that_works_long_is_told_from_one_that_waits)
 {
     struct trail t = { .loop = loop_new(NULL) };

@@ -69,32 +69,36 @@ static void reply_written(struct request *r, struct buf *b) { request_reply(r, b
 
 /* ---- what there is ------------------------------------------------------------------------- */
 
+static int write_list(struct json_out *o, const struct hub *h, const struct control_params *p,
+                      enum list_kind kind, struct pb_error *err)
+{
+    const struct mode *mode = p->mode ? mode_find(hub_modes(h), span_of(p->mode)) : NULL;
+    struct scope scope = control_scope(p->server, mode);
+
+    if (p->mode && !mode)
+        return fail(err, PB_E_NOT_FOUND, "there is no mode '%s'; 'patchbay mode' shows them",
+                    p->mode);
+    json_begin_object(o, NULL);
+    if (!control_write_entries(o, h, kind, &scope) ||
+        (kind == LIST_RESOURCES && !control_write_entries(o, h, LIST_TEMPLATES, &scope)))
+        return fail(err, PB_E_LIMIT, "the mode '%s' takes too long; a simpler pattern helps",
+                    p->mode);
+    control_write_failed(o, "failed", h, p->server);
+    json_end(o);
+    return 0;
+}
+
 static void send_list(struct hosts *s, struct request *r, const struct control_params *p,
                       enum list_kind kind)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
-    const struct mode *mode = NULL;
-    struct scope scope;
     struct pb_error err;
 
-    if (p->mode) {
-        mode = mode_find(hub_modes(hosts_hub(s)), span_of(p->mode));
-        if (!mode) {
-            fail(&err, PB_E_NOT_FOUND, "there is no mode '%s'; 'patchbay mode' shows them",
-                 p->mode);
-            control_refuse(r, &err);
-            return;
-        }
-    }
-    scope = control_scope(p->server, mode);
-    json_begin_object(&o, NULL);
-    control_write_entries(&o, hosts_hub(s), kind, &scope);
-    if (kind == LIST_RESOURCES)
-        control_write_entries(&o, hosts_hub(s), LIST_TEMPLATES, &scope);
-    control_write_failed(&o, "failed", hosts_hub(s), p->server);
-    json_end(&o);
-    reply_written(r, &b);
+    if (write_list(&o, hosts_hub(s), p, kind, &err) < 0)
+        control_refuse(r, &err);
+    else
+        reply_written(r, &b);
 }
 
 static void send_tools(struct hosts *s, struct request *r, const struct control_params *p)

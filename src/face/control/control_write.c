@@ -213,17 +213,21 @@ struct scope control_scope(const char *server, const struct mode *mode)
                            .builtins = ~(unsigned)HOST_EXTERNAL };
 }
 
-void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+bool control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
                            const struct scope *scope)
 {
     const struct entry *const *all = NULL;
     size_t n = catalog_all(hub_catalog(h), kind, &all);
 
     json_begin_array(o, list_kind_name(kind));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (scope->filter && loop_is_slow(hub_loop(h)))
+            return false;
         if (scope_holds(hub_catalog(h), scope, all[i]))
             control_write_entry(o, all[i]);
+    }
     json_end(o);
+    return true;
 }
 
 static bool is_missed(const struct link *l, const char *server)

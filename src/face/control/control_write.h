@@ -15,9 +15,10 @@ void control_write_entry(struct json_out *o, const struct entry *e);
 /* What lists tell of: what scope_holds(). Both may be NULL, for all. External tools are not among
  * it: they are the same once more, for those who ask over MCP. */
 struct scope control_scope(const char *server, const struct mode *mode);
-/* One member named after the kind. */
-void control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
-                           const struct scope *scope);
+/* One member named after the kind. False: it takes too long to choose, and is not written to its
+ * end. */
+MUST_CHECK bool control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
+                                      const struct scope *scope);
 /* Servers that should be there and are not: [{"server","state","error","message","next_step"}].
  * `server`: this one only, and also when somebody switched it off. */
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,

@@ -68,24 +68,24 @@ void rest_mcp_prompts(struct rest_call *c) { reply_all(c, "prompts", write_promp
 
 struct page {
     struct scope scope;
-    const char *words;
+    struct span words; /* in small letters; empty: any */
     uint64_t offset, limit, total;
 };
 
 /* ASCII letters may be of either case. */
-static bool holds(struct span text, const char *words)
+static struct span lower(struct span text, struct arena *a)
 {
-    size_t n = strlen(words);
+    char *copy = arena_dup(a, text);
 
-    for (size_t i = 0; i + n <= text.n; i++) {
-        size_t k = 0;
+    for (size_t i = 0; i < text.n; i++)
+        copy[i] = (char)tolower((unsigned char)copy[i]);
+    return span_make(copy, text.n);
+}
 
-        while (k < n && tolower((unsigned char)text.p[i + k]) == tolower((unsigned char)words[k]))
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
+static bool holds(struct span text, struct span words, struct arena *a)
+{
+    text = lower(text, a);
+    return memmem(text.p, text.n, words.p, words.n) != NULL;
 }
 
 static bool wanted(const struct catalog *c, const struct page *p, const struct entry *e)
@@ -94,17 +94,22 @@ static bool wanted(const struct catalog *c, const struct page *p, const struct e
 
     if (!scope_holds(c, &p->scope, e))
         return false;
-    return !p->words || holds(e->id, p->words) || holds(entry_description(e, &a), p->words);
+    return !p->words.n || holds(e->id, p->words, &a) ||
+           holds(entry_description(e, &a), p->words, &a);
 }
 
-static void write_page(struct json_out *o, const struct hub *h, enum list_kind kind, struct page *p)
+/* False: it takes too long to choose. */
+static bool write_page(struct json_out *o, const struct hub *h, enum list_kind kind, struct page *p)
 {
     const struct entry *const *all;
     size_t n = catalog_all(hub_catalog(h), kind, &all);
+    bool chooses = p->scope.filter || p->words.n;
 
     p->total = 0;
     json_begin_array(o, list_kind_name(kind));
     for (size_t i = 0; i < n; i++) {
+        if (chooses && loop_is_slow(hub_loop(h)))
+            return false;
         if (!wanted(hub_catalog(h), p, all[i]))
             continue;
         if (p->total >= p->offset && p->total - p->offset < p->limit)
@@ -112,6 +117,7 @@ static void write_page(struct json_out *o, const struct hub *h, enum list_kind k
         p->total++;
     }
     json_end(o);
+    return true;
 }
 
 /* False: answered. */
@@ -121,7 +127,7 @@ static bool read_page(struct rest_call *c, struct page *p)
     const struct mode *mode = id ? mode_find(hub_modes(c->hub), span_of(id)) : NULL;
 
     *p = (struct page){ .scope = control_scope(server, mode),
-                        .words = rest_text(c, "q"),
+                        .words = lower(span_of(rest_text(c, "q")), &c->arena),
                         .offset = rest_count(c, "offset", 0),
                         .limit = rest_count(c, "limit", REST_PAGE_ITEMS) };
     if (id && !mode) {
@@ -141,6 +147,22 @@ static bool read_page(struct rest_call *c, struct page *p)
     return true;
 }
 
+static bool write_pages(struct json_out *o, const struct hub *h, enum list_kind kind,
+                        struct page *p)
+{
+    if (!write_page(o, h, kind, p))
+        return false;
+    json_put_uint(o, "total", p->total);
+    if (p->offset < p->total && p->limit < p->total - p->offset)
+        json_put_uint(o, "next_offset", p->offset + p->limit);
+    if (kind != LIST_RESOURCES)
+        return true;
+    if (!write_page(o, h, LIST_TEMPLATES, p))
+        return false;
+    json_put_uint(o, "total_templates", p->total);
+    return true;
+}
+
 static void reply_page(struct rest_call *c, enum list_kind kind)
 {
     AUTO_BUF struct buf body = { 0 };
@@ -150,13 +172,11 @@ static void reply_page(struct rest_call *c, enum list_kind kind)
     if (!read_page(c, &p))
         return;
     json_begin_object(&o, NULL);
-    write_page(&o, c->hub, kind, &p);
-    json_put_uint(&o, "total", p.total);
-    if (p.offset < p.total && p.limit < p.total - p.offset)
-        json_put_uint(&o, "next_offset", p.offset + p.limit);
-    if (kind == LIST_RESOURCES) {
-        write_page(&o, c->hub, LIST_TEMPLATES, &p);
-        json_put_uint(&o, "total_templates", p.total);
+    if (!write_pages(&o, c->hub, kind, &p)) {
+        rest_refuse(c->r, "%s takes too long; %s", p.scope.filter ? "the mode" : "the search",
+                    p.scope.server ? "a simpler one would be quicker"
+                                   : "choose among the items of one server");
+        return;
     }
     control_write_failed(&o, "failed", c->hub, p.scope.server);
     json_end(&o);

@@ -21,17 +21,17 @@ void rest_modes(struct rest_call *c)
 
 /* False: it takes too long. Some patterns do, on some names, and nobody else is served meanwhile.
  */
-static bool put_match(struct json_out *o, const struct catalog *c, const struct filter *f)
+static bool put_match(struct json_out *o, const struct hub *h, const struct filter *f)
 {
+    const struct catalog *c = hub_catalog(h);
     struct scope scope = { .filter = f };
     const struct entry *const *all;
     size_t n = catalog_all(c, LIST_TOOLS, &all), total = 0, matching = 0;
-    uint64_t began = clock_real()->now_ms(clock_real());
 
     json_begin_object(o, NULL);
     json_begin_array(o, "names");
     for (size_t i = 0; i < n; i++) {
-        if (clock_real()->now_ms(clock_real()) - began > LOOP_SLOW_MS)
+        if (loop_is_slow(hub_loop(h)))
             return false;
         if (!all[i]->server || !all[i]->enabled)
             continue;
@@ -59,7 +59,7 @@ void rest_modes_match(struct rest_call *c)
         rest_fail(c->r, &(struct rest_failure){ 400, "invalid_request", .message = err.msg });
         return;
     }
-    if (put_match(&o, hub_catalog(c->hub), f))
+    if (put_match(&o, c->hub, f))
         rest_reply(c->r, 200, &body);
     else
         rest_refuse(c->r, "the filter takes too long; a simpler pattern would be quicker");
