@@ -213,6 +213,46 @@ TEST(log_messages_name_their_server_and_heed_the_level)
     rig_done(&rig);
 }
 
+#define SAYS(level, data)                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"" level \
+    "\",\"logger\":\"db\",\"data\":\"" data "\"}}"
+
+TEST(what_the_own_instance_of_a_client_logs_is_told_to_that_client_alone)
+{
+    TWO_ERAS(era)
+    {
+        struct hub_rig rig;
+        struct fake_server *f;
+        struct face_client a, b, one;
+
+        rig_init(&rig, NULL);
+        f = rig_server(&rig, "alpha");
+        f->era = PB_ERA_LEGACY;
+        fake_tool(f, "echo", FAKE_ECHO);
+        rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+        rig_start(&rig);
+        face_open(&rig, &a, NULL, era);
+        face_open(&rig, &b, NULL, PB_ERA_LEGACY);
+        face_open(&rig, &one, &(struct host_scope){ .server = "alpha" }, PB_ERA_LEGACY);
+        CHECK_STR(face_call(&one, "echo", "{}"), "{}");
+        CHECK_STR(face_call(&a, "alpha__echo", "{\"secret\":1}"), "{\"secret\":1}");
+        a.notes[0] = b.notes[0] = one.notes[0] = '\0';
+        fake_say_raw(f, SAYS("warning", "of a")); /* by the newest connection */
+        fake_say_raw(f, SAYS("debug", "not wanted"));
+        fakes_settle(&rig.fakes);
+        CHECK_STR(a.notes, era == PB_ERA_MODERN
+                               ? "" /* hears of its requests only */
+                               : "notifications/message {\"level\":\"warning\",\"logger\":"
+                                 "\"alpha/db\",\"data\":\"of a\"}\n");
+        CHECK_STR(b.notes, "");
+        CHECK_STR(one.notes, "");
+        face_close(&a);
+        face_close(&b);
+        face_close(&one);
+        rig_done(&rig);
+    }
+}
+
 TEST(many_clients_of_both_eras_get_their_own_answers)
 {
     enum { CLIENTS = 60, CALLS = 5 };

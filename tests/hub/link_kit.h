@@ -43,11 +43,11 @@ static inline void kit_updated(void *ctx, struct link *l, struct span uri)
     snprintf(k->updated, sizeof k->updated, "%.*s", SPAN_ARG(uri));
 }
 
-static inline void kit_message(void *ctx, struct link *l, struct span params)
+static inline void kit_message(void *ctx, struct link *l, const char *caller, struct span params)
 {
     struct link_kit *k = ctx;
 
-    (void)l;
+    (void)l, (void)caller;
     k->n_messages++;
     snprintf(k->message, sizeof k->message, "%.*s", SPAN_ARG(params));
 }

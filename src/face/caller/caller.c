@@ -1,10 +1,19 @@
 #include "caller.h"
 #include "mcp/serve/serve.h"
 
+static const char peer_word[] = "peer ";
+
 void caller_peer_key(const struct peer *p, struct buf *out)
 {
-    buf_str(out, "peer ");
+    buf_str(out, peer_word);
     buf_uint(out, peer_serial(p));
+}
+
+uint64_t caller_serial(const char *key)
+{
+    size_t n = sizeof peer_word - 1;
+
+    return strncmp(key, peer_word, n) == 0 ? strtoull(key + n, NULL, 10) : 0;
 }
 
 const char *caller_origin(const struct request *r)

@@ -190,6 +190,7 @@ struct log_message {
     enum pb_log_level level;
     const char *logger;
     struct json data;
+    uint64_t only; /* for this client, as its own instance said it; 0: for all */
 };
 
 bool host_hears(struct host *h, const char *server)
@@ -202,24 +203,37 @@ bool host_hears(struct host *h, const char *server)
 static void tell_log(struct host *h, const char *server, const struct log_message *m)
 {
     AUTO_BUF struct buf logger = { 0 }, data = { 0 };
+    struct peer *one = m->only ? server_peer(h->server, m->only) : NULL;
+    const char *name;
+
+    if (m->only && !one)
+        return;
 
     /* Among many servers the logger says who speaks. */
     if (!h->server_name)
         buf_str(&logger, server);
     if (m->logger)
         buf_printf(&logger, "%s%s", logger.n ? "/" : "", m->logger);
+    name = logger.n ? buf_cstr(&logger) : NULL;
     buf_add_span(&data, json_text(m->data));
-    pb_server_log(h->server, m->level, logger.n ? buf_cstr(&logger) : NULL, buf_cstr(&data));
+    if (one)
+        peer_log(one, m->level, name, buf_span(&data));
+    else
+        pb_server_log(h->server, m->level, name, buf_cstr(&data));
 }
 
-static void on_message(void *ctx, const char *server, struct span params)
+/* Of an instance of its own only its caller is told: it may say what that one sent. One that keeps
+ * no session hears of its requests only. */
+static void on_message(void *ctx, const char *server, const char *caller, struct span params)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
     struct hosts *s = ctx;
     struct list *pos, *safe;
-    struct log_message m;
+    struct log_message m = { .only = caller_serial(caller) };
 
+    if (*caller && !m.only)
+        return;
     if (json_parse(&doc, params, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0 ||
         !json_is(json_root(&doc), JSON_OBJECT))
         return;

@@ -3,13 +3,13 @@
  * hub_wait.h. */
 #pragma once
 #include "desk.h"
-#include "hub_wait.h"
-#include "proxy.h"
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "hub_wait.h"
 #include "mcp/client/client.h"
+#include "proxy.h"
 
 struct hub;
 
@@ -150,14 +150,15 @@ struct hub_listener {
     hub_event_fn *event;
     void (*list_changed)(void *ctx, enum list_kind kind, const char *server);
     void (*resource_updated)(void *ctx, const char *server, struct span uri);
-    void (*message)(void *ctx, const char *server, struct span params);
+    /* A log message of the instance of this caller; "": of the one for all. */
+    void (*message)(void *ctx, const char *server, const char *caller, struct span params);
     /* A question without a call; the first who says true has it. */
     bool (*question)(void *ctx, const char *server, struct link_question *q, struct span method,
                      struct span params);
     /* Nobody wants to know it any more; told to all, and gone when they have been told. Whoever
      * takes questions has this. */
     void (*withdrawn)(void *ctx, const struct link_question *q);
-    /* Params of notifications/tasks, of the instance of this caller; "": of the one for all. */
+    /* Params of notifications/tasks; the caller as above. */
     void (*task_changed)(void *ctx, const char *server, const char *caller, struct span params);
     /* Params of notifications/elicitation/complete. */
     void (*elicited)(void *ctx, const char *server, struct span params);

@@ -149,7 +149,7 @@ void member_on_event(void *ctx, const struct hub_event *e);
 void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct span array);
 void member_on_resource(void *ctx, struct link *l, struct span uri);
 void member_on_task(void *ctx, struct link *l, const char *caller, struct span params);
-void member_on_message(void *ctx, struct link *l, struct span params);
+void member_on_message(void *ctx, struct link *l, const char *caller, struct span params);
 bool member_on_question(void *ctx, struct link *l, struct link_question *q, struct span method,
                         struct span params);
 void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *q);

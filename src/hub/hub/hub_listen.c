@@ -181,7 +181,7 @@ void member_on_task(void *ctx, struct link *l, const char *caller, struct span p
     told(m->hub);
 }
 
-void member_on_message(void *ctx, struct link *l, struct span params)
+void member_on_message(void *ctx, struct link *l, const char *caller, struct span params)
 {
     struct member *m = ctx;
     struct hub_subscription *s;
@@ -190,7 +190,7 @@ void member_on_message(void *ctx, struct link *l, struct span params)
     m->hub->telling++;
     for (s = next_of(m->hub, NULL); s; s = next_of(m->hub, s))
         if (s->to.message)
-            s->to.message(s->to.ctx, m->name, params);
+            s->to.message(s->to.ctx, m->name, caller, params);
     told(m->hub);
 }
 

@@ -10,9 +10,9 @@
  * and nothing changes. Every one made is logged ("State: idle → connecting") and is an event. */
 #pragma once
 #include "circle.h"
-#include "log_ring.h"
 #include "event.h"
 #include "hub/spec/spec.h"
+#include "log_ring.h"
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
 
@@ -49,8 +49,9 @@ struct link_options {
      * changes. Empty: the server does not have such a list. */
     void (*listed)(void *ctx, struct link *l, enum list_kind kind, struct span array);
     void (*resource_updated)(void *ctx, struct link *l, struct span uri);
-    /* A log message of the server that belongs to no call in particular. */
-    void (*message)(void *ctx, struct link *l, struct span params);
+    /* A log message of the server that belongs to no call in particular; `caller` is whose own
+     * instance said it, or "". */
+    void (*message)(void *ctx, struct link *l, const char *caller, struct span params);
     /* A question that belongs to no call that can answer it: roots/list after the handshake.
      * True: taken, and link_answer() or link_refuse() follows. May be NULL. */
     bool (*question)(void *ctx, struct link *l, struct link_question *q, struct span method,
@@ -63,8 +64,7 @@ struct link_options {
     void (*elicited)(void *ctx, struct link *l, struct span params);
     /* link_facts.apart has become true: worth being remembered. May be NULL. */
     void (*learned)(void *ctx, struct link *l);
-    /* The params of notifications/tasks; `caller` is whose own instance said it, or "". May be
-     * NULL. */
+    /* The params of notifications/tasks; `caller` as above. May be NULL. */
     void (*task_changed)(void *ctx, struct link *l, const char *caller, struct span params);
     /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
     void (*settled)(void *ctx, struct link *l);

@@ -179,7 +179,7 @@ static void on_notification(void *ctx, struct span method, struct span params)
     else if (span_is(method, "notifications/tasks") && !ch->caller && instances_wanted(ch->l))
         return; /* ids are counted by each process: the task is none of those that callers have */
     else if (span_is(method, "notifications/tasks") && ch->l->opts.task_changed)
-        ch->l->opts.task_changed(ch->l->opts.ctx, ch->l, ch->caller ? ch->caller : "", params);
+        ch->l->opts.task_changed(ch->l->opts.ctx, ch->l, channel_caller(ch), params);
     else if (ch->caller)
         return; /* lists and subscriptions are the shared client's */
     else if (span_is(method, "notifications/resources/updated"))
@@ -245,8 +245,8 @@ int channel_open(struct channel *ch, struct pb_error *err)
         l->hidden = redact_new();
         redact_add_spec(l->hidden, &marked);
     }
-    return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked,
-                        ch->caller ? ch->caller : "", &events, ch, err);
+    return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked, channel_caller(ch),
+                        &events, ch, err);
 }
 
 /* A client on its way out. */

@@ -179,6 +179,11 @@ void link_connect_done(struct link *l, size_t tools);
 void link_lost(struct link *l, const struct pb_error *why);
 
 /* link_channel.c */
+/* As others are told of it: "" is the shared one. */
+static inline const char *channel_caller(const struct channel *ch)
+{
+    return ch->caller ? ch->caller : "";
+}
 void channel_init(struct channel *ch, struct link *l);
 MUST_CHECK int channel_open(struct channel *ch, struct pb_error *err);
 /* Closes its client in the background. Its calls must have ended. Frees an instance. */

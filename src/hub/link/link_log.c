@@ -146,7 +146,7 @@ void log_message(struct channel *ch, struct span params)
     if (c && m.level >= c->spec.log_level)
         c->spec.log(c->spec.ctx, params);
     else if (!c && l->opts.message && !l->closed)
-        l->opts.message(l->opts.ctx, l, params);
+        l->opts.message(l->opts.ctx, l, channel_caller(ch), params);
     buf_done(&m.text);
 }
 

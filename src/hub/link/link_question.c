@@ -204,10 +204,7 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
 
 /* ---- answers ---- */
 
-const char *link_question_caller(const struct link_question *q)
-{
-    return q->ch->caller ? q->ch->caller : "";
-}
+const char *link_question_caller(const struct link_question *q) { return channel_caller(q->ch); }
 
 void link_answer(struct link_question *q, struct span result)
 {

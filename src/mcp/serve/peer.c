@@ -28,6 +28,7 @@ struct peer *peer_new(struct pb_server *server, enum peer_kind kind, const struc
     if (list_empty(&server->peers))
         inbox_forget_lists(&server->inbox);
     list_append(&server->peers, &p->in_server);
+    map_put(&server->by_serial, map_u64(&p->serial), p);
     if (kind == PEER_STATELESS) {
         p->era = ERA_MODERN;
         p->buckets = mem_alloc(PEER_BUCKETS * sizeof *p->buckets);
@@ -60,6 +61,7 @@ void peer_close(struct peer *p)
     if (p->server->provider->left)
         p->server->provider->left(p->server->provider_ctx, p);
     list_remove(&p->in_server);
+    map_del(&p->server->by_serial, map_u64(&p->serial));
     loop_free_later(p->server->loop, p, peer_free);
 }
 

@@ -113,6 +113,9 @@ MUST_CHECK int peer_question(struct peer *p, const char *method, struct span par
 void peer_withdraw(struct peer *p, const void *ctx, const char *reason);
 /* A notification that belongs to no request, to a legacy client; others are not told. */
 void peer_tell(struct peer *p, const char *method, struct span params);
+/* A log message that belongs to no request, likewise, if the client wants to hear of its level.
+ * `logger` may be NULL; `data` is JSON. */
+void peer_log(struct peer *p, enum pb_log_level level, const char *logger, struct span data);
 /* The owner that a transport authenticated, for things that must not cross clients (tasks,
  * requestState). Copied; "" by default. */
 void peer_set_principal(struct peer *p, const char *principal);

@@ -298,18 +298,32 @@ void request_progress(struct request *r, double progress, double total, const ch
     request_notify(r, "notifications/progress", buf_span(&params));
 }
 
-void request_log(struct request *r, enum pb_log_level level, const char *logger, struct span data)
+/* As part of `about`, or (NULL) besides. */
+static void tell_log(struct peer *p, struct request *about, enum pb_log_level level,
+                     const char *logger, struct span data)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
     const char *name = log_level_name(level);
 
-    if (r->over || !name || !hears(r->peer, r, level))
+    if (!name || !hears(p, about, level))
         return;
     json_begin_object(&o, NULL);
     json_put_str(&o, "level", name);
     json_put_str_opt(&o, "logger", logger);
     json_put_raw(&o, "data", data.n ? data : SPAN("null"));
     json_end(&o);
-    request_notify(r, "notifications/message", buf_span(&params));
+    peer_notify(p, about, "notifications/message", buf_span(&params));
+}
+
+void request_log(struct request *r, enum pb_log_level level, const char *logger, struct span data)
+{
+    if (!r->over)
+        tell_log(r->peer, r, level, logger, data);
+}
+
+void peer_log(struct peer *p, enum pb_log_level level, const char *logger, struct span data)
+{
+    if (peer_session(p) && !p->closed)
+        tell_log(p, NULL, level, logger, data);
 }

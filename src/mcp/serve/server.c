@@ -104,6 +104,7 @@ static void free_rest(void *ctx)
     buf_done(&s->out);
     json_doc_done(&s->doc);
     map_done(&s->watched);
+    map_done(&s->by_serial);
     arena_done(&s->strings);
     free(s);
     if (fn)
@@ -196,6 +197,11 @@ const struct pb_server_options *server_options(const struct pb_server *s) { retu
 size_t server_max_request(const struct pb_server *s) { return s->opts.max_request_bytes; }
 
 size_t server_in_flight(const struct pb_server *s) { return s->in_flight; }
+
+struct peer *server_peer(const struct pb_server *s, uint64_t serial)
+{
+    return map_get(&s->by_serial, map_u64(&serial));
+}
 
 void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p), void *ctx)
 {

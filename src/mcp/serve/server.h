@@ -38,6 +38,8 @@ int server_port(const struct pb_server *s);
 
 struct pb_loop *server_loop(const struct pb_server *s);
 size_t server_max_request(const struct pb_server *s);
+/* The client with this number, see peer_serial(); NULL: it is none of its, or has left. */
+struct peer *server_peer(const struct pb_server *s, uint64_t serial);
 /* Every client that has not left. fn must not close any. */
 void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p), void *ctx);
 /* Peers register themselves here; transports ask when to give up on stop. */

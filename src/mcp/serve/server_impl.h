@@ -44,6 +44,7 @@ struct pb_server {
     struct buf result_begin;
 
     struct list peers, listens;
+    struct map by_serial; /* the peers */
     size_t n_listens, in_flight;
     struct map watched; /* URI -> number of subscribers */
     struct inbox inbox;
