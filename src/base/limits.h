@@ -197,7 +197,7 @@ enum {
     LINK_INSTANCES_MAX = 256,     /* own processes of callers, per server */
     LINK_ORIGIN_MAX = 16,         /* of them, for callers of one origin that name themselves */
     LINK_GHOSTS_MAX = 256,        /* cancelled calls that a legacy server may still ask about */
-    LINK_GHOST_MS = 600000,       /* and for how long: no call lives longer */
+    LINK_GHOST_MS = 600000,       /* for so long, or longer: as its own limit is */
     CATALOG_ITEMS_MAX = 100000,   /* of one kind */
     CATALOG_BYTES_MAX = 268435456, /* their texts */
     CATALOG_NAME_MAX = 1024,       /* a tool's or prompt's own name */

@@ -392,6 +392,30 @@ TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
     }
 }
 
+/* A call may be given a year; whoever gives it up early leaves it to the server for as long. */
+TEST(a_cancelled_call_counts_as_long_as_it_could_have_lived)
+{
+    enum { LIMIT_MS = 6 * LINK_GHOST_MS };
+
+    for (int way = 0; way < 3; way++) {
+        struct link_kit k;
+        struct person x, y;
+
+        legacy_kit(&k);
+        k.spec->timeout_ms = LIMIT_MS;
+        CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        k.spec->timeout_ms = SPEC_TIMEOUT_MS; /* a later one with less time is not dropped first */
+        if (way == 2)
+            CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(k.fakes.loop, way ? LIMIT_MS - 1 : LIMIT_MS);
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, way ? 0 : 1);
+        kit_done(&k);
+    }
+}
+
 TEST(a_call_that_was_answered_with_nonsense_is_over)
 {
     struct link_kit k;

@@ -68,9 +68,22 @@ static void drop_old(struct channel *ch)
         ghost_free(ch, ghost_of(ch->ghosts.claims.next));
 }
 
-void claims_haunt(struct channel *ch, const char *caller, uint64_t wire_id)
+/* As long as the call could have lived on. They are kept in the order in which they end: one that
+ * came later does not end before others. */
+static uint64_t until(const struct link_call *c)
 {
-    size_t n = strlen(caller) + 1;
+    const struct channel *ch = c->ch;
+    uint64_t ms = c->limit_ms > LINK_GHOST_MS ? c->limit_ms : LINK_GHOST_MS,
+             end = loop_now(c->l->loop) + ms,
+             last = ch->ghosts.n ? ghost_of(ch->ghosts.claims.prev)->until : 0;
+
+    return end > last ? end : last;
+}
+
+void claims_haunt(const struct link_call *c)
+{
+    struct channel *ch = c->ch;
+    size_t n = strlen(c->spec.caller) + 1;
     struct ghost *g;
 
     /* An instance works for one caller, and a modern server asks in its answers only. */
@@ -78,9 +91,9 @@ void claims_haunt(struct channel *ch, const char *caller, uint64_t wire_id)
         return;
     drop_old(ch);
     g = mem_alloc(sizeof *g + n);
-    g->wire_id = wire_id;
-    g->until = loop_now(ch->l->loop) + LINK_GHOST_MS;
-    memcpy(g->caller, caller, n);
+    g->wire_id = c->owed;
+    g->until = until(c);
+    memcpy(g->caller, c->spec.caller, n);
     if (ch->ghosts.n == LINK_GHOSTS_MAX) {
         struct ghost *oldest = ghost_of(ch->ghosts.claims.next);
 

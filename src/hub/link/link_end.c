@@ -83,7 +83,7 @@ void link_call_retire(struct link_call *c)
         crowd_remove(&c->ch->working, &c->claim);
     }
     if (c->unanswered)
-        claims_haunt(c->ch, c->spec.caller, c->owed);
+        claims_haunt(c);
     link_call_unwait(c);
     link_call_delist(c);
     questions_forget(c);

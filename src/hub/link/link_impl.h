@@ -260,7 +260,7 @@ void crowd_remove(struct crowd *w, struct claim *c);
 /* Nobody else is in it. */
 bool crowd_is_only(const struct crowd *w, const char *caller);
 /* A call was given up: the server may still work on it. */
-void claims_haunt(struct channel *ch, const char *caller, uint64_t wire_id);
+void claims_haunt(const struct link_call *c);
 /* It has answered such a one. */
 void claims_answered(struct channel *ch, uint64_t wire_id);
 /* The connection is over. */
