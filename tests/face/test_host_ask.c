@@ -4,6 +4,7 @@
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
+#include "mcp/rpc/memory.h"
 
 #define NO_ROOTS   "{\"roots\":[]}"
 #define ROOTS(uri) "{\"roots\":[{\"uri\":\"file:///" uri "\",\"x\":1.0}]}"
@@ -17,6 +18,12 @@ static struct fake_server *curious(struct hub_rig *rig, const char *name)
     f->asks_roots = true;
     fake_tool(f, "echo", FAKE_ECHO);
     return f;
+}
+
+static void roots_changed(struct asked_client *a)
+{
+    CHECK_INT(client_notify(a->c.client, "notifications/roots/list_changed", SPAN(""), NULL), 0);
+    fakes_settle(a->c.fakes);
 }
 
 TEST(a_server_learns_the_roots_of_the_client_that_has_some)
@@ -41,8 +48,7 @@ TEST(a_server_learns_the_roots_of_the_client_that_has_some)
     CHECK_STR(a.method, "roots/list");
 
     a.answer = ROOTS("b");
-    CHECK_INT(client_notify(a.c.client, "notifications/roots/list_changed", SPAN(""), NULL), 0);
-    fakes_settle(&rig.fakes);
+    roots_changed(&a);
     CHECK_INT(f->n_roots, 3);
     CHECK_STR(f->roots, ROOTS("b"));
 
@@ -113,10 +119,87 @@ TEST(a_client_is_asked_by_servers_that_it_sees)
     CHECK_STR(alpha->roots, NO_ROOTS);
     CHECK_INT(beta->n_roots, 2);
     CHECK_STR(beta->roots, ROOTS("b"));
-    hub_roots_changed(rig.hub);
+    roots_changed(&a);
+    CHECK_INT(alpha->n_roots, 1);
+    CHECK_INT(beta->n_roots, 3);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+#define CHANGED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}"
+
+static void hear_nothing(void *ctx, struct span message) { (void)ctx, (void)message; }
+static void on_cut(void *ctx) { (void)ctx; }
+
+TEST(a_client_that_has_no_roots_changes_none)
+{
+    static const struct memory_events events = { hear_nothing, on_cut };
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct face_client plain, modern;
+    struct memory_end *stranger;
+    struct pb_error err;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    face_open(&rig, &plain, NULL, PB_ERA_LEGACY);
+    face_open(&rig, &modern, NULL, PB_ERA_MODERN);
+    CHECK_INT(memory_connect(host_server(rig_host(&rig, NULL)), &stranger, &events, NULL, &err), 0);
+    memory_send(stranger, (struct span[]){ SPAN(CHANGED) }, 1); /* has not even said hello */
+    CHECK_INT(client_notify(plain.client, "notifications/roots/list_changed", SPAN(""), &err), 0);
+    CHECK_INT(client_notify(modern.client, "notifications/roots/list_changed", SPAN(""), &err), 0);
     fakes_settle(&rig.fakes);
-    CHECK_INT(alpha->n_roots, 2);
-    CHECK_STR(alpha->roots, NO_ROOTS);
+    CHECK_INT(f->roots_changed, 0);
+    memory_close(stranger);
+    face_close(&plain);
+    face_close(&modern);
+    rig_done(&rig);
+}
+
+TEST(what_changes_for_one_client_is_not_told_to_the_instances_of_others)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a, b;
+    size_t told, asked;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    asked_open(&rig, &b, NULL, ROOTS("b"));
+    CHECK_STR(face_call(&a.c, "alpha__echo", "{}"), "{}");
+    CHECK_STR(face_call(&b.c, "alpha__echo", "{}"), "{}");
+    fakes_settle(&rig.fakes);
+    told = f->roots_changed;
+    asked = b.n_asked;
+    roots_changed(&a);
+    CHECK_INT(f->roots_changed, told + 2); /* the shared one and its own */
+    CHECK_INT(b.n_asked, asked);
+    face_close(&b.c);
+    face_close(&a.c);
+    rig_done(&rig);
+}
+
+TEST(roots_that_change_often_in_one_turn_have_changed_once)
+{
+    struct hub_rig rig;
+    struct fake_server *f;
+    struct asked_client a;
+
+    rig_init(&rig, NULL);
+    f = curious(&rig, "alpha");
+    rig_start(&rig);
+    asked_open(&rig, &a, NULL, ROOTS("a"));
+    f->roots_changed = 0;
+    for (int i = 0; i < 10; i++)
+        CHECK_INT(client_notify(a.c.client, "notifications/roots/list_changed", SPAN(""), NULL), 0);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(f->roots_changed, 1);
+    roots_changed(&a); /* in another turn */
+    CHECK_INT(f->roots_changed, 2);
     face_close(&a.c);
     rig_done(&rig);
 }
@@ -231,8 +314,7 @@ TEST(questions_that_were_taken_back_do_not_fill_the_places_of_a_client)
         fakes_settle(&rig.fakes);
         CHECK_INT(a.n_withdrawn, 1);
         a.n_asked = a.n_withdrawn = 0;
-        hub_roots_changed(rig.hub);
-        fakes_settle(&rig.fakes);
+        roots_changed(&a);
         CHECK_INT(a.n_asked, 1);
     }
     face_close(&a.c);

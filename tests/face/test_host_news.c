@@ -353,25 +353,6 @@ TEST(each_client_has_its_own_instance_of_a_server_that_is_per_client)
     rig_done(&rig);
 }
 
-TEST(changed_roots_are_told_to_the_servers)
-{
-    struct hub_rig rig;
-    struct fake_server *f;
-    struct face_client c;
-    struct pb_error err;
-
-    rig_init(&rig, NULL);
-    f = rig_server(&rig, "alpha");
-    f->era = PB_ERA_LEGACY;
-    rig_start(&rig);
-    face_open(&rig, &c, NULL, PB_ERA_LEGACY);
-    CHECK_INT(client_notify(c.client, "notifications/roots/list_changed", SPAN(""), &err), 0);
-    fakes_settle(&rig.fakes);
-    CHECK_INT(f->roots_changed, 1);
-    face_close(&c);
-    rig_done(&rig);
-}
-
 TEST(hosts_end_with_their_clients_connected_and_calls_under_way)
 {
     struct hub_rig rig;

@@ -152,11 +152,18 @@ static void hosts_free(void *ctx)
     map_done(&s->by_scope);
     map_done(&s->tasks);
     map_done(&s->asked);
+    map_done(&s->moved);
     free(s->name);
     free(s->version);
     free(s);
     if (fn)
         fn(fn_ctx);
+}
+
+void hosts_release(struct hosts *s)
+{
+    if (--s->open == 0)
+        hosts_free(s);
 }
 
 void host_free(struct host *h)
@@ -168,8 +175,7 @@ void host_free(struct host *h)
     free(h->server_name);
     free(h->mode);
     free(h);
-    if (--s->open == 0)
-        hosts_free(s);
+    hosts_release(s);
 }
 
 static void on_server_ended(void *ctx)

@@ -157,14 +157,74 @@ static void tell_link(void *ctx, struct link *l)
     const struct move *m = ctx;
 
     if (host_hears(m->h, link_name(l)) && find_rooted(m->h->set, link_name(l), "").n <= m->most)
-        link_roots_changed(l);
+        link_roots_changed(l, "");
+}
+
+static bool has_roots(const struct host *h, const struct peer *p)
+{
+    const struct envelope *session = peer_session(p);
+
+    return session && session->can_list_roots && h->set->hub && !h->set->closing;
 }
 
 /* Of one there is an answer, of none and of two there is not. */
 void host_roots_moved(struct host *h, const struct peer *p, bool came)
 {
-    const struct envelope *session = peer_session(p);
-
-    if (session && session->can_list_roots && h->set->hub && !h->set->closing)
+    if (has_roots(h, p))
         hub_each(h->set->hub, tell_link, &(struct move){ h, came ? 2 : 1 });
+}
+
+/* ---- when a client says so ---------------------------------------------------------------- */
+
+struct change {
+    struct host *h;
+    const char *caller;
+};
+
+static void tell_change(void *ctx, struct link *l)
+{
+    const struct change *c = ctx;
+
+    if (host_hears(c->h, link_name(l)))
+        link_roots_changed(l, c->caller);
+}
+
+static void on_turn_end(void *ctx)
+{
+    struct hosts *s = ctx;
+    struct map moved = s->moved;
+    struct map_slot *slot;
+
+    s->moved = (struct map){ 0 };
+    MAP_FOREACH(slot, &moved) {
+        struct host *h = slot->value;
+        uint64_t serial;
+        const struct peer *p;
+        AUTO_BUF struct buf key = { 0 };
+
+        if (s->closing) /* and h may be gone */
+            break;
+        memcpy(&serial, slot->key, sizeof serial);
+        p = server_peer(h->server, serial);
+        if (!p)
+            continue;
+        caller_peer_key(p, &key);
+        hub_each(s->hub, tell_change, &(struct change){ h, buf_cstr(&key) });
+    }
+    map_done(&moved);
+    hosts_release(s);
+}
+
+void host_roots_changed(struct host *h, const struct peer *p)
+{
+    struct hosts *s = h->set;
+    uint64_t serial = peer_serial(p);
+
+    if (!has_roots(h, p))
+        return;
+    if (!s->moved.n) {
+        s->open++;
+        loop_defer(s->loop, on_turn_end, s);
+    }
+    map_put(&s->moved, map_u64(&serial), h);
 }

@@ -27,7 +27,8 @@ struct hosts {
     struct map by_scope;
     struct map tasks; /* "server\nid" -> the first struct task_watch of it */
     struct map asked; /* address of a struct link_question -> the struct asked of its client */
-    size_t open;      /* whose servers have not ended */
+    struct map moved; /* number of a client whose roots have changed in this turn -> its host */
+    size_t open;      /* hosts whose servers have not ended, and what is due at the end of a turn */
     bool closing;
     loop_fn *closed_fn;
     void *closed_ctx;
@@ -94,6 +95,8 @@ void host_waits_over(void *host);
 void host_waits_drop(struct host *h);
 /* host.c */
 void host_free(struct host *h);
+/* One of those that hosts.open counts is over. */
+void hosts_release(struct hosts *s);
 
 /* host_methods.c */
 bool host_handle(void *ctx, struct request *r);
@@ -119,6 +122,8 @@ void hosts_withdrawn(void *ctx, const struct link_question *q);
 /* Before nobody tells of withdrawn ones any more. */
 void hosts_stop_asking(struct hosts *s);
 void host_roots_moved(struct host *h, const struct peer *p, bool came);
+/* It says that its roots have changed. */
+void host_roots_changed(struct host *h, const struct peer *p);
 
 /* What it shows was removed. r may be NULL. */
 void host_fail_gone(struct host *h, struct request *r);

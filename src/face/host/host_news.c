@@ -293,8 +293,8 @@ void host_notified(void *ctx, struct peer *p, const struct rpc *message)
 {
     struct host *h = ctx;
 
-    if (h->set->hub && span_is(message->method, "notifications/roots/list_changed"))
-        hub_roots_changed(h->set->hub);
+    if (span_is(message->method, "notifications/roots/list_changed"))
+        host_roots_changed(h, p);
     else if (span_is(message->method, "notifications/initialized"))
         host_roots_moved(h, p, true);
 }

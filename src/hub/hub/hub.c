@@ -451,14 +451,6 @@ void hub_watch_task(struct hub *h, const char *server, const char *caller, struc
     m->used_at = loop_now(h->loop);
 }
 
-void hub_roots_changed(struct hub *h)
-{
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &h->members)
-        link_roots_changed(CONTAINER_OF(pos, struct member, at)->link);
-}
-
 void hub_set_modes(struct hub *h, struct mode_set *modes)
 {
     struct mode_set *old = h->modes;

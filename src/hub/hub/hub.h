@@ -116,7 +116,6 @@ MUST_CHECK int hub_ping(struct hub *h, const char *name, client_reply_fn *fn, vo
 void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, bool on);
 /* The same for the task that this caller's call has become; not counted. */
 void hub_watch_task(struct hub *h, const char *server, const char *caller, struct span id, bool on);
-void hub_roots_changed(struct hub *h);
 
 struct pb_loop *hub_loop(const struct hub *h);
 /* How the hub connects to servers, for links that are not its own: without an opener and without

@@ -262,15 +262,35 @@ bool link_may_be_busy(const struct link *l)
 static void tell_roots(struct channel *ch)
 {
     struct pb_error err;
+    bool due = ch->roots_due;
 
-    if (ch->client && ch->ready && ch->legacy &&
+    ch->roots_due = false;
+    if (due && ch->client && ch->ready && ch->legacy &&
         client_notify(ch->client, "notifications/roots/list_changed", SPAN(""), &err) < 0)
         log_debug("%s: roots: %s", link_name(ch->l), err.msg);
 }
 
-void link_roots_changed(struct link *l)
+static void on_roots_due(void *ctx)
 {
+    struct link *l = ctx;
+
+    l->roots_due = false;
     tell_roots(&l->shared);
     for (struct list *pos = l->instances.next; pos != &l->instances; pos = pos->next)
         tell_roots(CONTAINER_OF(pos, struct channel, at));
+    link_unref(l);
+}
+
+void link_roots_changed(struct link *l, const char *caller)
+{
+    struct channel *own = *caller ? instance_find(l, caller) : NULL;
+
+    l->shared.roots_due = true;
+    if (own)
+        own->roots_due = true;
+    if (l->roots_due)
+        return;
+    l->roots_due = true;
+    link_ref(l);
+    loop_defer(l->loop, on_roots_due, l);
 }

@@ -186,8 +186,10 @@ void link_watch_task(struct link *l, const char *caller, struct span id, bool on
 bool link_watches_tasks(const struct link *l);
 /* `to`, which is new, watches what `from` watched, as soon as it is connected; `from` no more. */
 void link_move_subscriptions(struct link *to, struct link *from);
-/* Tells legacy servers that roots have changed. */
-void link_roots_changed(struct link *l);
+/* Tells a legacy server that roots have changed: the shared client, and the own instance of this
+ * caller, if it has one ("": nobody's). At the end of the turn, and once for all that is said until
+ * then. */
+void link_roots_changed(struct link *l, const char *caller);
 
 const struct spec *link_spec(const struct link *l);
 const char *link_name(const struct link *l);

@@ -45,6 +45,7 @@ struct channel {
     uint64_t late_at;     /* loop time: a call ran out of time, and nobody was being asked */
     uint64_t pinged_at;   /* instances: when the ping under way was sent */
     bool pinging;
+    bool roots_due; /* it is to hear, at the end of this turn, that roots have changed */
 };
 
 struct link_call {
@@ -108,6 +109,7 @@ struct link {
     struct sm sm;
     struct link_status status; /* its strings are ours */
     struct pb_error error;     /* of the last failure or loss */
+    bool roots_due;            /* of one channel or more */
     bool closed;
     bool program_ends; /* and whoever ends it looks for what is left of all servers */
     loop_fn *closed_fn;
