@@ -86,10 +86,6 @@ typedef int wire_open_fn(struct wire **out, struct pb_loop *l, const struct pb_c
                          const struct wire_events *events, void *ctx, struct pb_error *err);
 wire_open_fn wire_stdio_open, wire_memory_open, wire_socket_open, wire_http_open, wire_sse_open;
 
-/* One message as one line. A line end within it can only be white space between tokens, but it
- * would end the line, and what follows would be read as another message: it becomes a space. */
-int wire_write_line(struct stream *to, struct span text, struct pb_error *err);
-
 /* Is it too much for a server that has not read `queued` bytes yet? */
 bool wire_queue_full(size_t queued, const struct wire_out *m);
 

@@ -1,19 +1,16 @@
 /* wire_socket.c - messages as lines on a connected descriptor, such as a unix socket. It is closed
  * with the wire, or at once when there comes no wire of it: whoever brought it has given it away.
  */
-#include "wire.h"
+#include "wire_line.h"
 #include <errno.h>
 #include <fcntl.h>
 
 struct socket_wire {
     struct wire wire;
+    struct line_in lines;
     struct stream *in, *out; /* two descriptors of one socket: the loop wants one for each */
-    struct lines lines;
-    int lines_in_turn;
     unsigned closing;
-    bool over, leaving, resuming;
-    char *ended; /* why nothing more comes; what came may not be handled yet. NULL: it may come */
-    bool held; /* not read for now */
+    char *why; /* nothing more comes; NULL: it may come */
     loop_fn *closed;
     void *closed_ctx;
 };
@@ -24,128 +21,59 @@ static void free_wire(void *p)
 {
     struct socket_wire *s = p;
 
-    lines_done(&s->lines);
-    free(s->ended);
+    free(s->why);
     free(s);
+}
+
+static void on_gone(void *ctx)
+{
+    struct socket_wire *s = ctx;
+
+    if (s->closed)
+        s->closed(s->closed_ctx);
+    loop_free_later(s->wire.loop, s, free_wire);
 }
 
 static void unref(void *ctx)
 {
     struct socket_wire *s = ctx;
 
-    if (--s->closing)
-        return;
-    if (s->closed)
-        s->closed(s->closed_ctx);
-    loop_free_later(s->wire.loop, s, free_wire);
+    if (!--s->closing)
+        line_in_done(&s->lines, on_gone, s);
 }
 
-static void tell_end(struct socket_wire *s)
+static void tell_end(struct wire *w)
 {
+    struct socket_wire *s = of(w);
     struct wire_fault fault = { 0 };
 
-    s->over = true;
-    fail(&fault.err, PB_E_CLOSED, "%s", s->ended);
+    s->lines.shut = true;
+    fail(&fault.err, PB_E_CLOSED, "%s", s->why);
     s->wire.events->closed(s->wire.ctx, &fault);
 }
 
-static void resume(void *ctx)
-{
-    struct socket_wire *s = ctx;
-
-    s->resuming = false;
-    if (s->leaving) {
-        unref(s);
-        return;
-    }
-    if (s->held)
-        return;
-    s->lines_in_turn = 0;
-    lines_resume(&s->lines);
-    if (s->leaving || s->over || s->held || lines_stopped(&s->lines))
-        return;
-    if (s->ended)
-        tell_end(s);
-    else
-        stream_read(s->in, true);
-}
-
-static void resume_later(struct socket_wire *s)
-{
-    if (s->resuming)
-        return;
-    s->resuming = true;
-    if (!s->ended)
-        stream_read(s->in, false);
-    loop_defer(s->wire.loop, resume, s);
-}
-
-static void socket_hold(struct wire *w, bool on)
-{
-    struct socket_wire *s = of(w);
-
-    if (s->held == on || s->leaving || s->over || s->ended)
-        return;
-    s->held = on;
-    if (on)
-        stream_read(s->in, false);
-    else
-        resume_later(s);
-}
-
-/* One chatty server must not starve the rest. */
-static bool go_on(struct socket_wire *s)
-{
-    if (s->leaving || s->over || s->held)
-        return false;
-    if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
-        return true;
-    resume_later(s);
-    return false;
-}
-
-static bool on_line(void *ctx, struct span line)
-{
-    struct socket_wire *s = ctx;
-    AUTO(blob) struct blob *bytes = NULL;
-
-    if (s->leaving || s->over)
-        return false;
-    bytes = lines_keep(&s->lines, line);
-    s->wire.events->message(s->wire.ctx, bytes, 0, 0);
-    return go_on(s);
-}
-
-static bool on_oversize(void *ctx, struct span head, uint64_t total)
-{
-    struct socket_wire *s = ctx;
-
-    if (s->leaving || s->over)
-        return false;
-    s->wire.events->oversize(s->wire.ctx, head, total);
-    return go_on(s);
-}
+static void socket_hold(struct wire *w, bool on) { line_in_hold(&of(w)->lines, on); }
 
 static void on_data(void *ctx, struct span bytes)
 {
     struct socket_wire *s = ctx;
 
-    if (s->leaving)
-        return;
-    s->lines_in_turn = 0;
-    lines_feed(&s->lines, bytes);
+    line_in_feed(&s->lines, bytes);
+}
+
+static char *on_room(void *ctx, size_t *n)
+{
+    struct socket_wire *s = ctx;
+
+    return line_in_room(&s->lines, n);
 }
 
 static void end(struct socket_wire *s, const char *why)
 {
-    if (s->over || s->leaving || s->ended)
+    if (s->why)
         return;
-    s->ended = mem_dup(why);
-    if (s->held)
-        resume_later(s);
-    s->held = false; /* what is left is no more than was read */
-    if (!s->resuming)
-        tell_end(s); /* else when what is left has been handed on */
+    s->why = mem_dup(why);
+    line_in_end(&s->lines);
 }
 
 static void on_eof(void *ctx) { end(ctx, "the server has ended the connection"); }
@@ -157,7 +85,7 @@ static int socket_send(struct wire *w, const struct wire_out *m, struct pb_error
     struct socket_wire *s = of(w);
     size_t queued = stream_queued(s->out);
 
-    if (s->over || s->leaving)
+    if (s->lines.shut)
         return fail(err, PB_E_CLOSED, "the server has ended the connection");
     if (wire_queue_full(queued, m))
         return fail(err, PB_E_BUSY, "the server does not read; %zu bytes are waiting", queued);
@@ -178,13 +106,13 @@ static void socket_close(struct wire *w, loop_fn *fn, void *ctx)
 
     s->closed = fn;
     s->closed_ctx = ctx;
-    s->leaving = true;
-    s->closing = 2 + s->resuming;
+    s->closing = 2;
     stream_close(s->in, unref, s);
-    if (s->over)
+    if (s->lines.shut)
         stream_close(s->out, unref, s);
     else
         stream_shutdown(s->out, MCP_GOODBYE_MS, on_flushed, s);
+    s->lines.shut = true;
 }
 
 static const struct wire_ops socket_ops = {
@@ -197,10 +125,9 @@ static const struct wire_ops socket_ops = {
 int wire_socket_open(struct wire **out, struct pb_loop *l, const struct pb_client_options *opts,
                      const struct wire_events *events, void *ctx, struct pb_error *err)
 {
-    static const struct lines_events line_events = { on_line, on_oversize };
-    static const struct stream_events in_events = { .data = on_data,
-                                                    .eof = on_eof,
-                                                    .error = on_error };
+    static const struct stream_events in_events = {
+        .data = on_data, .room = on_room, .eof = on_eof, .error = on_error
+    };
     static const struct stream_events out_events = { 0 };
     int twin = fcntl(opts->fd, F_DUPFD_CLOEXEC, 3);
     struct socket_wire *s;
@@ -224,7 +151,8 @@ int wire_socket_open(struct wire **out, struct pb_loop *l, const struct pb_clien
         loop_free_later(l, s, free);
         return fail_in(err, "descriptor %d", opts->fd);
     }
-    lines_init(&s->lines, opts->max_message_bytes, &line_events, s);
+    line_in_init(&s->lines, &s->wire, tell_end);
+    s->lines.from = s->in;
     stream_read(s->in, true);
     *out = &s->wire;
     return 0;

@@ -1,18 +1,12 @@
 /* wire_stdio.c - messages as lines to and from a child process. */
-#include "wire.h"
+#include "wire_line.h"
 #include <stdio.h>
 
 struct stdio_wire {
     struct wire wire;
     struct child *child;
-    struct lines lines;
-    int lines_in_turn;
-    bool ended;    /* the process is gone; what it left behind may not be handled yet */
-    bool over;     /* closed was told, or is about to be */
-    bool leaving;  /* closing: its input has ended, and it may end by itself */
-    bool resuming; /* a deferred resume is on its way */
-    bool held;     /* not read for now */
-    bool gone;     /* only the deferred resume still holds it */
+    struct line_in lines;
+    bool leaving; /* closing: its input has ended, and it may end by itself */
     struct timer patience;
     loop_fn *closed;
     void *closed_ctx;
@@ -20,115 +14,24 @@ struct stdio_wire {
 
 static struct stdio_wire *of(struct wire *w) { return CONTAINER_OF(w, struct stdio_wire, wire); }
 
-static void free_wire(struct stdio_wire *s)
-{
-    if (s->resuming) {
-        s->gone = true;
-        return;
-    }
-    lines_done(&s->lines);
-    free(s);
-}
-
 static void end_child(struct stdio_wire *s);
-static void tell_end(struct stdio_wire *s);
 
 /* ---- reading ---- */
 
-static void resume(void *ctx)
-{
-    struct stdio_wire *s = ctx;
-
-    s->resuming = false;
-    if (s->gone) {
-        free_wire(s);
-        return;
-    }
-    if (s->leaving || s->held)
-        return;
-    s->lines_in_turn = 0;
-    lines_resume(&s->lines);
-    if (lines_stopped(&s->lines) || s->leaving || s->held)
-        return;
-    if (s->ended)
-        tell_end(s);
-    else
-        stream_read(child_out(s->child), true);
-}
-
-static void resume_later(struct stdio_wire *s)
-{
-    if (s->resuming)
-        return;
-    s->resuming = true;
-    if (!s->ended)
-        stream_read(child_out(s->child), false);
-    loop_defer(s->wire.loop, resume, s);
-}
-
-static void stdio_hold(struct wire *w, bool on)
-{
-    struct stdio_wire *s = of(w);
-
-    if (s->held == on || s->leaving || s->over || s->ended)
-        return;
-    s->held = on;
-    if (on)
-        stream_read(child_out(s->child), false);
-    else
-        resume_later(s);
-}
-
-/* One chatty server must not starve the rest. */
-static bool go_on(struct stdio_wire *s)
-{
-    if (s->leaving || s->over || s->held)
-        return false;
-    if (++s->lines_in_turn < LOOP_LINES_PER_TURN)
-        return true;
-    resume_later(s);
-    return false;
-}
-
-static bool on_line(void *ctx, struct span line)
-{
-    struct stdio_wire *s = ctx;
-    AUTO(blob) struct blob *bytes = NULL;
-
-    if (s->leaving || s->over)
-        return false;
-    bytes = lines_keep(&s->lines, line);
-    s->wire.events->message(s->wire.ctx, bytes, 0, 0);
-    return go_on(s);
-}
-
-static bool on_oversize(void *ctx, struct span head, uint64_t total)
-{
-    struct stdio_wire *s = ctx;
-
-    if (s->leaving || s->over)
-        return false;
-    s->wire.events->oversize(s->wire.ctx, head, total);
-    return go_on(s);
-}
-
-static const struct lines_events line_events = { on_line, on_oversize };
+static void stdio_hold(struct wire *w, bool on) { line_in_hold(&of(w)->lines, on); }
 
 static void on_data(void *ctx, struct span bytes)
 {
     struct stdio_wire *s = ctx;
 
-    if (s->leaving)
-        return;
-    s->lines_in_turn = 0;
-    lines_feed(&s->lines, bytes);
+    line_in_feed(&s->lines, bytes);
 }
 
 static char *on_room(void *ctx, size_t *n)
 {
     struct stdio_wire *s = ctx;
 
-    return s->leaving ? NULL : lines_room(&s->lines, n);
+    return line_in_room(&s->lines, n);
 }
 
 static void on_err_line(void *ctx, struct span line)
@@ -140,16 +43,17 @@ static void on_err_line(void *ctx, struct span line)
 }
 
 /* The end of a server explains itself best by what it wrote last. */
-static void tell_end(struct stdio_wire *s)
+static void tell_end(struct wire *w)
 {
+    struct stdio_wire *s = of(w);
     AUTO_BUF struct buf words = { 0 };
     struct wire_fault fault = { 0 };
     char how[80];
 
-    lines_end(&s->lines);
-    if (s->leaving || s->over)
+    lines_end(&s->lines.lines);
+    if (s->lines.shut)
         return;
-    s->over = true;
+    s->lines.shut = true;
     timer_stop(&s->patience);
     child_describe(s->child, how, sizeof how);
     child_last_words(s->child, &words);
@@ -166,14 +70,10 @@ static void on_exited(void *ctx, int status, int signal)
     (void)status;
     (void)signal;
     timer_stop(&s->patience);
-    s->ended = true;
-    if (s->held)
-        resume_later(s);
-    s->held = false; /* what is left is no more than was read */
     if (s->leaving)
         end_child(s);
-    else if (!s->resuming && !s->over)
-        tell_end(s); /* else when what is left has been handed on */
+    else
+        line_in_end(&s->lines);
 }
 
 /* ---- writing ---- */
@@ -185,7 +85,7 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
     size_t queued = stream_queued(in);
     int rc;
 
-    if (s->over || s->leaving)
+    if (s->lines.shut)
         return fail(err, PB_E_CLOSED, "the server has ended");
     if (wire_queue_full(queued, m))
         return fail(err, PB_E_BUSY, "the server does not read its input; %zu bytes are waiting",
@@ -201,15 +101,22 @@ static int stdio_send(struct wire *w, const struct wire_out *m, struct pb_error 
 
 /* ---- life ---- */
 
-static void on_child_closed(void *ctx)
+static void on_gone(void *ctx)
 {
     struct stdio_wire *s = ctx;
     loop_fn *fn = s->closed;
     void *fn_ctx = s->closed_ctx;
 
-    free_wire(s);
+    free(s);
     if (fn)
         fn(fn_ctx);
+}
+
+static void on_child_closed(void *ctx)
+{
+    struct stdio_wire *s = ctx;
+
+    line_in_done(&s->lines, on_gone, s);
 }
 
 /* The whole stop takes no longer than one grace time. */
@@ -230,9 +137,9 @@ static void on_patience_over(void *ctx)
         end_child(s);
         return;
     }
-    if (s->over)
+    if (s->lines.shut)
         return;
-    s->over = true;
+    s->lines.shut = true;
     fail(&fault.err, PB_E_CLOSED, "the server has closed its input");
     s->wire.events->closed(s->wire.ctx, &fault);
 }
@@ -242,11 +149,12 @@ static void on_patience_over(void *ctx)
 static void stdio_close(struct wire *w, loop_fn *fn, void *ctx)
 {
     struct stdio_wire *s = of(w);
+    bool ended = s->lines.shut || s->lines.ended;
 
     s->closed = fn;
     s->closed_ctx = ctx;
-    s->leaving = true;
-    if (s->over || s->ended) {
+    s->leaving = s->lines.shut = true;
+    if (ended) {
         end_child(s);
         return;
     }
@@ -296,12 +204,13 @@ int wire_stdio_open(struct wire **out, struct pb_loop *l, const struct pb_client
 
     s->wire = (struct wire){ &stdio_ops, events, ctx, l, opts, true };
     timer_init(&s->patience, l, on_patience_over, s);
-    lines_init(&s->lines, opts->max_message_bytes, &line_events, s);
+    line_in_init(&s->lines, &s->wire, tell_end);
     rc = child_spawn(&s->child, l, &spec, &child_events, s, err);
     if (rc < 0) {
-        free_wire(s);
+        free(s);
         return rc;
     }
+    s->lines.from = child_out(s->child);
     *out = &s->wire;
     return 0;
 }
