@@ -101,7 +101,7 @@ static void call_it(struct rig *r, struct old_server *s, const char *path)
     CHECK_STR(result, "{\"content\":[{\"type\":\"text\",\"text\":\"went\"}]}");
     CHECK_INT(link_state(hub_link(h, "old")), LINK_CONNECTED);
     CHECK_INT(hub_disconnect(h, "old", &err), 0);
-    RIG_UNTIL(r, !s->stream); /* S4-86: the connection is really closed */
+    RIG_UNTIL(r, !s->stream); /* the connection is really closed */
     hub_close(h, on_closed, &closed);
     RIG_UNTIL(r, closed);
 }

@@ -327,7 +327,6 @@ TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
     kit_close(&k);
 }
 
-/* S2-69 S2-76 S2-81 S2-93 */
 /* Four answers of a hundred megabytes, of which three fit. */
 static void ask_for_more_than_fits(struct kit *k)
 {
@@ -381,6 +380,7 @@ TEST(past_the_hard_mark_a_client_that_does_not_read_at_all_is_cut_off_after_a_wh
     kit_close(&k);
 }
 
+/* S2-69 S2-76 S2-81 S2-93 */
 TEST(the_end_of_input_ends_the_server)
 {
     struct kit k;
