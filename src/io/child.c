@@ -9,6 +9,24 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+enum {
+    CHILD_RUNS,
+    CHILD_ENDED,  /* a zombie, so that its number stays ours */
+    CHILD_REAPED, /* and nothing of its group is left */
+    CHILD_TOLD,   /* and its owner knows */
+};
+
+/* clang-format off */
+#define TO(s) SM_BIT(CHILD_##s)
+static const struct sm_state lives[] = {
+    [CHILD_RUNS]   = { "runs",   TO(ENDED) | TO(REAPED), NULL }, /* reaped: by somebody else */
+    [CHILD_ENDED]  = { "ended",  TO(REAPED),             NULL },
+    [CHILD_REAPED] = { "reaped", TO(TOLD),               NULL },
+    [CHILD_TOLD]   = { "told",   0,                      NULL },
+};
+#undef TO
+/* clang-format on */
+
 struct child {
     struct pb_loop *loop;
     struct child_events events;
@@ -19,17 +37,15 @@ struct child {
     struct stream *in, *out;
     struct child_err err;
 
-    bool ended;  /* it exited; a zombie until it is reaped, so that its number stays ours */
-    bool reaped; /* and nothing of its group is left */
-    bool lost;   /* how it ended is not known */
+    struct sm life;
+    bool lost; /* how it ended is not known */
     int status, signal;
-    bool out_over, told;
-    uint64_t out_left; /* after its end: what of its stdout is still to be handed on, if limited */
-    bool out_limited;
+    enum { OUT_OPEN, OUT_LIMITED, OUT_OVER } out_is;
+    uint64_t out_left; /* when limited: what of its stdout is still to be handed on */
     struct timer grace, linger;
 
-    bool stopping, closing;
-    int open_parts; /* watch and streams that are not closed yet */
+    enum { MAY_RUN, MUST_STOP, IS_CLOSED } wish; /* of its owner, who hears nothing once closed */
+    int open_parts;                              /* watch and streams that are not closed yet */
     loop_fn *closed_fn;
     void *closed_ctx;
 };
@@ -37,11 +53,17 @@ struct child {
 static void try_tell(struct child *c);
 static void finish_close(struct child *c);
 
+static bool has_ended(const struct child *c) { return c->life.now >= CHILD_ENDED; }
+
+static bool is_reaped(const struct child *c) { return c->life.now >= CHILD_REAPED; }
+
+static bool is_closed(const struct child *c) { return c->wish == IS_CLOSED; }
+
 static void on_err_line(void *ctx, struct span line)
 {
     struct child *c = ctx;
 
-    if (c->events.err_line && !c->closing)
+    if (c->events.err_line && !is_closed(c))
         c->events.err_line(c->ctx, line);
 }
 
@@ -49,10 +71,10 @@ static void on_err_ended(void *ctx) { try_tell(ctx); }
 
 static void on_out_over(struct child *c)
 {
-    if (c->out_over)
+    if (c->out_is == OUT_OVER)
         return;
-    c->out_over = true;
-    if (c->events.out.eof && !c->closing)
+    c->out_is = OUT_OVER;
+    if (c->events.out.eof && !is_closed(c))
         c->events.out.eof(c->ctx);
     try_tell(c);
 }
@@ -61,15 +83,15 @@ static void on_out_data(void *ctx, struct span bytes)
 {
     struct child *c = ctx;
 
-    if (c->closing || c->out_over)
+    if (is_closed(c) || c->out_is == OUT_OVER)
         return;
-    if (c->out_limited && bytes.n >= c->out_left)
+    if (c->out_is == OUT_LIMITED && bytes.n >= c->out_left)
         bytes.n = (size_t)c->out_left;
-    if (c->out_limited)
+    if (c->out_is == OUT_LIMITED)
         c->out_left -= bytes.n;
     if (bytes.n && c->events.out.data)
         c->events.out.data(c->ctx, bytes);
-    if (c->out_limited && c->out_left == 0)
+    if (c->out_is == OUT_LIMITED && c->out_left == 0)
         on_out_over(c);
 }
 
@@ -77,7 +99,9 @@ static char *on_out_room(void *ctx, size_t *n)
 {
     struct child *c = ctx;
 
-    return c->events.out.room && !c->closing && !c->out_over ? c->events.out.room(c->ctx, n) : NULL;
+    if (!c->events.out.room || is_closed(c) || c->out_is == OUT_OVER)
+        return NULL;
+    return c->events.out.room(c->ctx, n);
 }
 
 static void on_out_eof(void *ctx) { on_out_over(ctx); }
@@ -86,7 +110,7 @@ static void on_out_error(void *ctx, const struct pb_error *err)
 {
     struct child *c = ctx;
 
-    if (c->events.out.error && !c->closing)
+    if (c->events.out.error && !is_closed(c))
         c->events.out.error(c->ctx, err);
     on_out_over(c);
 }
@@ -99,25 +123,25 @@ static const struct stream_events out_events = {
 
 static void signal_group(const struct child *c, int signo)
 {
-    if (!c->reaped)
+    if (!is_reaped(c))
         kill(-c->pid, signo);
 }
 
 /* The group first, while the zombie still keeps its number from being given to others. */
 static void reap(struct child *c)
 {
-    if (c->reaped)
+    if (is_reaped(c))
         return;
     signal_group(c, SIGKILL);
     births_reap(c->pid);
-    c->reaped = true;
+    sm_move(&c->life, c, CHILD_REAPED);
 }
 
 static void tell(void *ctx)
 {
     struct child *c = ctx;
 
-    if (c->closing)
+    if (is_closed(c))
         return;
     /* One that left the group may hold the other ends for ever. */
     stream_hangup(c->in);
@@ -129,18 +153,18 @@ static void tell(void *ctx)
 
 static void try_tell(struct child *c)
 {
-    if (!c->ended || c->told)
+    if (!has_ended(c) || c->life.now == CHILD_TOLD)
         return;
-    if (c->closing) {
+    if (is_closed(c)) {
         reap(c);
         finish_close(c);
         return;
     }
-    if (!c->out_over || !c->err.over)
+    if (c->out_is != OUT_OVER || !c->err.over)
         return;
     reap(c);
     timer_stop(&c->linger);
-    c->told = true;
+    sm_move(&c->life, c, CHILD_TOLD);
     loop_defer(c->loop, tell, c);
 }
 
@@ -149,7 +173,7 @@ static void try_tell(struct child *c)
 static void on_linger(void *ctx)
 {
     struct child *c = ctx;
-    bool first = !c->reaped;
+    bool first = !is_reaped(c);
     int left = 0;
 
     reap(c);
@@ -157,8 +181,8 @@ static void on_linger(void *ctx)
         timer_start(&c->linger, CHILD_LINGER_MS);
         return;
     }
-    if (!c->out_over && ioctl(c->out->fd, FIONREAD, &left) == 0 && left > 0) {
-        c->out_limited = true;
+    if (c->out_is != OUT_OVER && ioctl(c->out->fd, FIONREAD, &left) == 0 && left > 0) {
+        c->out_is = OUT_LIMITED;
         c->out_left = (uint64_t)left;
     } else {
         on_out_over(c);
@@ -168,14 +192,15 @@ static void on_linger(void *ctx)
 
 static void on_ended(struct child *c, const siginfo_t *info)
 {
-    c->ended = true;
+    if (!is_reaped(c))
+        sm_move(&c->life, c, CHILD_ENDED);
     uv_poll_stop(&c->watch);
     timer_stop(&c->grace);
     if (info->si_code == CLD_EXITED)
         c->status = info->si_status;
     else
         c->signal = info->si_status;
-    if (!c->out_over || !c->err.over)
+    if (c->out_is != OUT_OVER || !c->err.over)
         timer_start(&c->linger, CHILD_LINGER_MS);
     try_tell(c);
 }
@@ -195,7 +220,8 @@ static void on_watch(uv_poll_t *p, int status, int events)
     if (rc < 0) {
         /* The host program waits for all children and took ours: how it ended is lost. */
         births_forget(c->pid);
-        c->reaped = c->lost = true;
+        c->lost = true;
+        sm_move(&c->life, c, CHILD_REAPED);
         info.si_code = CLD_EXITED;
     } else if (info.si_pid == 0) {
         return;
@@ -216,6 +242,7 @@ static struct child *child_new(struct pb_loop *l, const struct spawned *born,
     c->pid = born->pid;
     c->pidfd = born->pidfd;
     c->watch.data = c;
+    c->life = (struct sm){ lives, CHILD_RUNS };
     child_err_init(&c->err, l, on_err_line, on_err_ended, c);
     timer_init(&c->grace, l, on_grace, c);
     timer_init(&c->linger, l, on_linger, c);
@@ -336,7 +363,7 @@ int child_spawn(struct child **out, struct pb_loop *l, const struct child_spec *
     if (rc < 0) {
         undo_birth(&born);
         close_left(&born);
-        c->ended = c->reaped = true;
+        sm_move(&c->life, c, CHILD_REAPED);
         child_close(c, NULL, NULL);
         return fail_in(err, "Failed to spawn %s", spec->command);
     }
@@ -358,7 +385,7 @@ void child_describe(const struct child *c, char *out, size_t n)
 {
     const char *name = c->signal ? sigdescr_np(c->signal) : NULL;
 
-    if (!c->ended)
+    if (!has_ended(c))
         snprintf(out, n, "runs");
     else if (c->signal)
         snprintf(out, n, "was killed by signal %d (%s)", c->signal, name ? name : "unknown");
@@ -370,15 +397,15 @@ void child_describe(const struct child *c, char *out, size_t n)
 
 void child_stop(struct child *c, uint64_t grace_ms)
 {
-    if (c->ended)
+    if (has_ended(c))
         return;
-    if (c->stopping) {
+    if (c->wish != MAY_RUN) {
         /* A second wish may only be more urgent. */
         if (timer_running(&c->grace) && loop_now(c->loop) + grace_ms < c->grace.due)
             timer_start(&c->grace, grace_ms);
         return;
     }
-    c->stopping = true;
+    c->wish = MUST_STOP;
     stream_hangup(c->in);
     signal_group(c, SIGTERM);
     signal_group(c, SIGCONT); /* one that is stopped could not hear it */
@@ -387,14 +414,15 @@ void child_stop(struct child *c, uint64_t grace_ms)
 
 void child_close(struct child *c, loop_fn *fn, void *ctx)
 {
-    if (c->closing)
+    if (is_closed(c))
         return;
-    c->closing = true;
+    child_stop(c, CHILD_STOP_MS);
+    c->wish = IS_CLOSED;
     child_err_hush(&c->err);
     c->closed_fn = fn;
     c->closed_ctx = ctx;
     loop_closing_begin(c->loop);
-    if (c->ended) {
+    if (has_ended(c)) {
         reap(c);
         finish_close(c);
         return;
@@ -402,5 +430,4 @@ void child_close(struct child *c, loop_fn *fn, void *ctx)
     /* What it still says is read and dropped: a full pipe must not keep it from ending well. */
     stream_read(c->out, true);
     stream_read(c->err.stream, true);
-    child_stop(c, CHILD_STOP_MS);
 }
