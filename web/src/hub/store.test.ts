@@ -3,7 +3,7 @@ import { hub } from "../testing/hub";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { effect } from "@preact/signals";
-import { toasts } from "../shared/toasts";
+import { dismiss, toasts } from "../shared/toasts";
 import { link, openAgain } from "./api";
 import * as store from "./store";
 
@@ -341,6 +341,49 @@ test("lines of a log come in the page's levels, to those who want them", async (
   await turn();
   const shown = ["debug", "info", "info", "warning", "error", "error", "error", "error"];
   assert.deepEqual(heard, levels.map((l, i) => `git 2 ${l} ${shown[i]}`));
+});
+
+const moved = (name: string, ...states: string[]) =>
+  states.slice(1).map((state, i) => ({ type: "serverStateChanged", at: 1, server: name, from: { state: states[i] }, to: { state } }));
+const spinner = (name: string) => ({ type: "toast", at: 1, server: name, text: `${name} reconnects`, level: "warning", spinner: true, dismisses: false });
+const toastTexts = () => toasts.value.map((t) => t.text);
+
+test("a toast about an attempt ends with the attempt, however it ends", async () => {
+  const ends = [
+    [...moved("git", "reconnecting", "idle")],
+    [...moved("git", "reconnecting", "disabled")],
+    [...moved("git", "reconnecting", "disconnected")],
+    [...moved("git", "reconnecting", "connecting", "error")],
+    [...moved("git", "reconnecting", "connecting", "connected")],
+    [{ type: "serverRemoved", at: 1, server: "git" }],
+    [{ type: "reset" }],
+  ];
+  for (const end of ends) {
+    await fresh();
+    await hub.tell(...moved("git", "connected", "disconnected", "reconnecting"), spinner("git"));
+    await turn();
+    assert.deepEqual(toastTexts(), ["git reconnects"]);
+    await hub.tell(...moved("db", "reconnecting", "idle"));
+    await turn();
+    assert.deepEqual(toastTexts(), ["git reconnects"], "another server's end is not its own");
+    await hub.tell(...end);
+    await turn();
+    assert.deepEqual(toastTexts(), [], JSON.stringify(end));
+  }
+});
+
+test("a toast about an attempt outlives attempts that fail and are followed by others", async () => {
+  await fresh();
+  await hub.tell(...moved("git", "connected", "disconnected", "reconnecting"), spinner("git"));
+  await hub.tell(...moved("git", "reconnecting", "connecting", "authenticating", "connecting", "error", "reconnecting"));
+  await turn();
+  await hub.tell(...moved("git", "reconnecting", "connecting"));
+  await turn();
+  assert.deepEqual(toastTexts(), ["git reconnects"]);
+  await hub.tell(...moved("git", "connecting", "error"), ...moved("git", "error", "failed"), { ...spinner("git"), text: "git failed", spinner: false });
+  await turn();
+  assert.deepEqual(toastTexts(), ["git failed"]);
+  for (const t of toasts.value) dismiss(t.id);
 });
 
 test("a toast of the hub is about its server, and the next takes its place", async () => {

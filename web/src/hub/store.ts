@@ -1,6 +1,6 @@
 // What the page knows: filled by REST, kept true by events. Pages read signals and change nothing.
 import { batch, computed, signal } from "@preact/signals";
-import { toast } from "../shared/toasts";
+import { endSpinners, toast } from "../shared/toasts";
 import { follow, get } from "./api";
 import { keepSame } from "./same";
 import { samples } from "./samples";
@@ -120,7 +120,15 @@ function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCan
 }
 
 /** What one turn of events adds up to: the page is drawn once for all of them. */
-const changes = { active: null as Map<string, Call> | null, ended: [] as EndedCall[], catalog: false };
+const changes = {
+  active: null as Map<string, Call> | null,
+  ended: [] as EndedCall[],
+  catalog: false,
+  /** Servers that are at rest after it: an attempt that fails is followed by the next in the same turn. */
+  resting: new Set<string>(),
+};
+
+const UNDER_WAY: readonly string[] = ["connecting", "authenticating", "reconnecting"];
 
 /** The running calls, to be changed: a turn without calls draws nothing that shows them. */
 function ownActive(): Map<string, Call> {
@@ -130,8 +138,15 @@ function ownActive(): Map<string, Call> {
 function apply(e: HubEvent): void {
   switch (e.type) {
     case "serverAdded":
+      refreshServers();
+      break;
     case "serverRemoved":
+      changes.resting.add(e.server);
+      refreshServers();
+      break;
     case "serverStateChanged":
+      if (UNDER_WAY.includes(e.to.state)) changes.resting.delete(e.server);
+      else changes.resting.add(e.server);
       refreshServers();
       break;
     case "catalogChanged":
@@ -193,6 +208,7 @@ function drain(): void {
     changes.active = null;
     changes.ended = [];
     changes.catalog = false;
+    changes.resting.clear();
     for (const e of events) {
       if (held && e.type.startsWith("toolCall")) held.push(e);
       else apply(e);
@@ -200,10 +216,12 @@ function drain(): void {
     if (changes.active) active.value = changes.active;
     if (changes.ended.length) ended.value = [...changes.ended.reverse(), ...ended.peek()].slice(0, ENDED_MAX);
     if (changes.catalog) catalogVersion.value++;
+    if (changes.resting.size) endSpinners((server) => server !== undefined && changes.resting.has(server));
   });
 }
 
 function readAll(): void {
+  endSpinners(() => true);
   refreshServers();
   refreshAlerts();
   refreshModes();

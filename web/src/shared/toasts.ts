@@ -29,6 +29,11 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((t) => t.id !== id);
 }
 
+/** What was going on is over, with the servers that `over` names; what came of it is told by itself. */
+export function endSpinners(over: (server: string | undefined) => boolean): void {
+  toasts.value = toasts.value.filter((t) => !t.spinner || !over(t.about));
+}
+
 /** For the catch of something that a person asked for. */
 export function tellFailure(what: string, why: unknown): void {
   if (why instanceof DOMException && why.name === "AbortError") return;
