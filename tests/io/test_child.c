@@ -452,9 +452,11 @@ TEST(one_that_left_the_group_cannot_hold_up_the_end)
     pid_t left;
     struct story s;
 
-    begin_script(&s, "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.05; exit 0");
+    begin_script(&s, "setsid sh -c 'echo $$; exec sleep 1000' & read gone; exit 0");
     TURN_UNTIL(&s, s.out.n);
     left = pid_in(&s.out);
+    CHECK_INT(getsid(left), left);
+    send(&s, "\n");
     while (!is_dead(child_pid(s.child)))
         loop_turn(s.loop, false);
     for (int i = 0; i < 3; i++)

@@ -32,17 +32,18 @@ static int launch_script(const char *script)
 
 TEST(what_is_launched_goes_on_without_us)
 {
-    char script[256];
-    const char *fifo = temp_path("said");
-    AUTO_CLOSE int fd = open_fifo(fifo);
+    char script[600];
+    const char *gate = temp_path("gate"), *fifo = temp_path("said");
+    AUTO_CLOSE int fd = open_fifo(fifo), open_gate = open_fifo(gate);
     pid_t parent;
     long session;
 
-    snprintf(script, sizeof script, "sleep 0.2; ps -o sid= -p $$ >%s", fifo);
+    snprintf(script, sizeof script, "read x <%s; ps -o sid= -p $$ >%s", gate, fifo);
     parent = fork();
     if (parent == 0)
         _exit(launch_script(script) < 0);
     CHECK_INT(waitpid(parent, NULL, 0), parent);
+    CHECK_INT(write(open_gate, "\n", 1), 1); /* only now, when nobody is left who launched it */
     session = hear_number(fd);
     CHECK(session > 0 && session != getsid(0));
 }

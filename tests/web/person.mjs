@@ -71,7 +71,7 @@ story('echo is called from its form, and answers', { servers: { every: everythin
 });
 
 story('a call that ends while the calls are being read is neither lost nor told twice', { servers: { example } }, async (page, h) => {
-  await stateOf(h, 'example', 'connected');
+  const { pid } = await stateOf(h, 'example', 'connected');
   const call = (n) => h.ask('/api/mcp-tools/call', 'POST', { tool: 'example/echo', arguments: { text: String(n) } });
   await call(1);
   let asked, goOn;
@@ -85,7 +85,8 @@ story('a call that ends while the calls are being read is neither lost nor told 
   await page.reload();
   await wasAsked;
   await call(2); // not in the answer that is on its way
-  await page.waitForTimeout(200); // its events arrive first
+  process.kill(pid, 'SIGKILL'); // what the page is told of this comes after the events of the call
+  await page.getByRole('status').getByText('example MCP disconnected. Reconnecting...', { exact: true }).waitFor();
   goOn();
   await go(page, 'calls');
   const list = page.getByRole('list', { name: 'Calls' }).getByRole('listitem');
