@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum { MB = 1000000, PEAK_KB_MAX = 40 * 1024, WAIT_MS = 20000, EXIT_MS = 5000 };
@@ -108,19 +109,23 @@ static void check_peak(const struct program *p)
         TAP_FAIL("the program's memory peaked at %ld KB; the bound is %d KB", kb, PEAK_KB_MAX);
 }
 
-/* Ends within the time a shutdown may take; gives the exit status. */
-static int ended(struct program *p)
+static int ended_within(struct program *p, int ms)
 {
-    for (int i = 0; i < EXIT_MS / 10; i++) {
-        int status;
+    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, p->pid, 0), .events = POLLIN };
+    int status;
 
-        if (waitpid(p->pid, &status, WNOHANG) == p->pid)
-            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        poll(NULL, 0, 10);
+    CHECK(end.fd >= 0);
+    if (poll(&end, 1, ms) != 1) {
+        kill(p->pid, SIGKILL);
+        TAP_FAIL("still there %d ms after its peer is gone", ms);
     }
-    kill(p->pid, SIGKILL);
-    TAP_FAIL("still there %d ms after its peer is gone", EXIT_MS);
+    close(end.fd);
+    CHECK_INT(waitpid(p->pid, &status, 0), p->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+/* Ends within the time a shutdown may take; gives the exit status. */
+static int ended(struct program *p) { return ended_within(p, EXIT_MS); }
 
 static void still_works(struct program *p)
 {
@@ -392,12 +397,12 @@ static void serve_never(int in, int out)
     _exit(0); /* not exit(): what the handler holds is left behind on purpose */
 }
 
-/* S2-54 S2-74 S2-92 */
+/* S2-54 S2-92. Here the five seconds go by: the machine needs some more for the rest. */
 TEST(a_handler_that_never_returns_does_not_hold_up_the_end)
 {
     enum { MARGIN_MS = 3000 };
     struct program p;
-    int a[2], b[2], waited = 0;
+    int a[2], b[2];
 
     CHECK(pipe2(a, O_CLOEXEC) == 0 && pipe2(b, O_CLOEXEC) == 0);
     p.pid = fork();
@@ -416,10 +421,5 @@ TEST(a_handler_that_never_returns_does_not_hold_up_the_end)
     close(p.in);
     CHECK_STR(hear(&p), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
                         "\"message\":\"Request cancelled\"}}");
-    for (int status; waitpid(p.pid, &status, WNOHANG) == 0; waited += 10) {
-        poll(NULL, 0, 10);
-        if (waited > EXIT_MS + MARGIN_MS)
-            kill(p.pid, SIGKILL);
-    }
-    CHECK(waited <= EXIT_MS + MARGIN_MS);
+    CHECK_INT(ended_within(&p, EXIT_MS + MARGIN_MS), 0);
 }

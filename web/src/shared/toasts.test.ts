@@ -9,7 +9,7 @@ function clear(): void {
   for (const t of toasts.value) dismiss(t.id);
 }
 
-/* S1-127 S1-128 */
+/* S1-128 */
 test("a success goes by itself after five seconds, and not before", async () => {
   toast({ text: "done", level: "success" });
   await pass(4999);

@@ -13,7 +13,7 @@ import {
   troubleOf,
 } from "./server_model";
 
-// As the daemon describes a server in each state: src/hub/texts.c.
+// As the daemon describes a server in each state: src/hub/view/texts.c.
 const looks: Record<State, { status: string; badge?: Server["badge"]; actions: RowAction[] }> = {
   disabled: { status: "Disabled", actions: [] },
   idle: { status: "Not started", badge: { text: "Idle", color: "gray" }, actions: [] },
@@ -114,7 +114,6 @@ test("the menu goes on with what every server has", () => {
   assert.deepEqual(menuTexts(server("disabled")), ["View Logs", "Enable", "Configure", "Remove…"]);
 });
 
-// S1-120 S1-121 S1-122 S1-123
 test("the badge is the one that the daemon gives", () => {
   assert.deepEqual(badgeOf(server("connected")), { text: "Connected", color: "green" });
   assert.deepEqual(badgeOf(server("idle")), { text: "Idle", color: "gray" });
@@ -122,7 +121,6 @@ test("the badge is the one that the daemon gives", () => {
   assert.equal(badgeOf(server("disabled")), undefined);
 });
 
-// S1-124
 test("the badge follows the state", () => {
   const badges = (["idle", "connecting", "connected", "error", "disabled"] as const).map((s) => badgeOf(server(s))?.text);
   assert.deepEqual(badges, ["Idle", undefined, "Connected", "Error", undefined]);
