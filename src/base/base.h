@@ -15,6 +15,7 @@
 #include "macros.h"
 #include "map.h"
 #include "mem.h"
+#include "near.h"
 #include "sm.h"
 #include "span.h"
 #include "table.h"

@@ -3,6 +3,10 @@
 #pragma once
 
 enum {
+    /* what somebody meant by a name that does not exist */
+    NEAR_CHARS_MAX = 64, /* of a name that are compared: the bits of a word */
+    NEAR_NAMES_MAX = 3,  /* offered */
+
     /* json */
     JSON_DEPTH_MAX = 128,
     JSON_NODES_MAX = 1000000,         /* values and keys of one tape; an entry has 16 bytes */
@@ -203,7 +207,6 @@ enum {
     CATALOG_NAME_MAX = 1024,       /* a tool's or prompt's own name */
     CATALOG_RENDERS_MAX = 8,       /* rendered lists kept, per kind */
     CATALOG_WARNINGS_MAX = 10,     /* said about the items of one list; the rest is counted */
-    CATALOG_LIKE_MAX = 3,          /* names that a miss offers */
     CATALOG_LIKE_SCAN = 1000,      /* names that it looks at for them */
     CATALOG_SEEN_MAX = 4096,       /* URIs that results mentioned */
     WIRE_NAME_MAX = 64,            /* an outward tool name */

@@ -150,7 +150,7 @@ static int unknown_option(const struct verb *verb, const char *word)
 
     for (int i = 0; verb->options && verb->options[i].name; i++)
         names[i] = verb->options[i].name;
-    near_write(&near, word + strspn(word, "-"), names);
+    near_write_of(&near, span_of(word + strspn(word, "-")), names);
     return cli_usage(verb, "unknown option '%s'%s", word, buf_cstr(&near));
 }
 
@@ -273,7 +273,7 @@ static int unknown_verb(const char *name)
 
     for (size_t i = 0; cli_verbs[i] && i < ARRAY_LEN(names) - 1; i++)
         names[i] = cli_verbs[i]->name;
-    if (!near_write(&near, name, names))
+    if (!near_write_of(&near, span_of(name), names))
         buf_str(&near, "; 'patchbay help' lists them");
     return cli_usage(NULL, "there is no verb '%s'%s", name, buf_cstr(&near));
 }

@@ -337,7 +337,7 @@ TEST(a_miss_offers_at_most_so_many_names_the_nearest_first)
             "\"reader3\"},{\"name\":\"readers\"}]");
     CHECK(!catalog_find(c, &one, LIST_TOOLS, SPAN("reade"), &err));
     CHECK_STR(err.msg, "there is no tool 'reade'; did you mean 'read', 'reader1' or 'reader2'?");
-    _Static_assert(CATALOG_LIKE_MAX == 3, "as the text says");
+    _Static_assert(NEAR_NAMES_MAX == 3, "as the text says");
 }
 
 TEST(a_miss_looks_at_so_many_names_and_no_more)

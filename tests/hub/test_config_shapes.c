@@ -404,12 +404,13 @@ TEST(unknown_members_are_warnings_with_what_was_meant)
         NULL);
     AUTO_BUF struct buf said = { 0 };
 
-    CHECK_STR(kit_warnings(&said, c),
-              "f.json:2: servers.a.timeouts: unknown, ignoring; did you mean \"timeout\"?\n"
-              "f.json:2: servers.a.Env: unknown, ignoring; did you mean \"env\"?\n"
-              "f.json:2: servers.a.idel_s: unknown, ignoring; did you mean \"idle_s\"?\n"
-              "f.json:2: servers.a.frobnicate: unknown, ignoring\n"
-              "f.json:3: mcpServer: unknown, ignoring; did you mean \"mcpServers\"?");
+    CHECK_STR(
+        kit_warnings(&said, c),
+        "f.json:2: servers.a.timeouts: unknown, ignoring; did you mean 'timeout' or 'timeout_s'?\n"
+        "f.json:2: servers.a.Env: unknown, ignoring; did you mean 'env'?\n"
+        "f.json:2: servers.a.idel_s: unknown, ignoring; did you mean 'idle_s'?\n"
+        "f.json:2: servers.a.frobnicate: unknown, ignoring\n"
+        "f.json:3: mcpServer: unknown, ignoring; did you mean 'mcpServers' or 'mcp_servers'?");
 }
 
 TEST(members_of_the_other_transport_are_not_used)

@@ -1,7 +1,6 @@
 /* caller.h - who asks: the names under which a client is known behind the faces. */
 #pragma once
 #include "mcp/serve/serve.h"
-#include "near.h"
 #include "tokens.h"
 
 /* As call_spec.caller wants it: one key per stdio client, session or attached program; of stateless

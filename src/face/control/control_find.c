@@ -41,7 +41,7 @@ int control_no_server(const char *item, const char *const *names, struct pb_erro
     AUTO_BUF struct buf text = { 0 };
 
     buf_printf(&text, "there is no server '%.*s'", HUB_NAME_MAX, server);
-    if (!near_write(&text, server, names))
+    if (!near_write_of(&text, span_of(server), names))
         buf_str(&text, *names ? "; 'patchbay list' shows those there are"
                               : ", nor any other; 'patchbay add' adds one");
     return fault_fail(err, FAULT_NO_SERVER, "%s", buf_cstr(&text));

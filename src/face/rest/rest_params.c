@@ -57,7 +57,7 @@ static bool refuse_unknown(struct rest_call *c, struct span name, enum rest_plac
     for (size_t i = 0; p && p[i].name; i++)
         if (p[i].in == in)
             names[n++] = p[i].name;
-    near_write(&like, arena_dup(&c->arena, name), names);
+    near_write_of(&like, name, names);
     rest_refuse(c->r, "%s takes no %s '%.*s'%s", c->route->path,
                 in == REST_QUERY ? "query parameter" : "member", SPAN_ARG(name), buf_cstr(&like));
     return false;

@@ -271,7 +271,6 @@ static int read_top(struct reading *rd, struct json v)
     static const char *const shapes[] = { "mcpServers", "mcp_servers", "mcps", "servers", NULL };
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf text = { 0 };
-    const char *meant;
 
     for (size_t i = 0; i < ARRAY_LEN(tops); i++) {
         if (!json_key_is(v, tops[i].key))
@@ -282,12 +281,13 @@ static int read_top(struct reading *rd, struct json v)
         return tops[i].read(rd, tops[i].key, v);
     }
     /* Settings that we do not know are fine; a list of servers that nobody reads is not. */
-    meant = near_word(json_key_str(v, &a), shapes);
-    if (meant && (json_is(v, JSON_OBJECT) || json_is(v, JSON_ARRAY))) {
+    if (!json_is(v, JSON_OBJECT) && !json_is(v, JSON_ARRAY))
+        return 0;
+    buf_str(&text, "unknown, ignoring");
+    if (near_write_of(&text, json_key_str(v, &a), shapes)) {
         char shown[SHOWN_MAX + 1];
 
         show_head(shown, json_key_str(v, &a), 40);
-        buf_printf(&text, "unknown, ignoring; did you mean \"%s\"?", meant);
         source_warn(&rd->source, v, shown, buf_cstr(&text));
     }
     return 0;

@@ -2,8 +2,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { NEAR_MAX = 32 }; /* longer words are not compared */
-
 /* ---- Where --------------------------------------------------------------------------------- */
 
 unsigned source_line(struct config_source *s, struct json v)
@@ -125,60 +123,4 @@ void entry_warn(const struct config_entry *e, struct json v, const char *key, co
     va_end(ap);
     join_where(e, key, &where);
     source_warn(e->source, v, buf_cstr(&where), text);
-}
-
-/* ---- Did you mean -------------------------------------------------------------------------- */
-
-static int fold(char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
-
-/* Letters added, left out, changed or exchanged with their neighbour. Case does not count. */
-static unsigned distance(struct span a, struct span b)
-{
-    unsigned rows[3][NEAR_MAX + 1];
-    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
-
-    for (unsigned j = 0; j <= b.n; j++)
-        last[j] = before[j] = j;
-    for (unsigned i = 1; i <= a.n; i++) {
-        unsigned *spare = before;
-
-        now[0] = i;
-        for (unsigned j = 1; j <= b.n; j++) {
-            int x = fold(a.p[i - 1]), y = fold(b.p[j - 1]);
-            unsigned best = last[j - 1] + (x != y);
-
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && x == fold(b.p[j - 2]) && y == fold(a.p[i - 2]) &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            now[j] = best;
-        }
-        before = last;
-        last = now;
-        now = spare;
-    }
-    return last[b.n];
-}
-
-const char *near_word(struct span typed, const char *const *words)
-{
-    const char *best = NULL;
-    unsigned least = 3;
-
-    if (!typed.n || typed.n > NEAR_MAX)
-        return NULL;
-    for (; *words; words++) {
-        struct span word = span_of(*words);
-        unsigned d = word.n <= NEAR_MAX ? distance(typed, word) : least;
-
-        /* Two slips in a word of three letters make another word. */
-        if (d < least && (d < 2 || word.n > 5)) {
-            least = d;
-            best = *words;
-        }
-    }
-    return best;
 }

@@ -104,5 +104,3 @@ void expand_each(struct buf *out, struct span text, const struct config_request 
 /* A variable, NULL when it is not set. */
 const char *config_env(const struct config_request *r, const char *name);
 void config_warn(struct config *c, const char *text);
-/* Which of the words, NULL-ended, did somebody mean? NULL: none. */
-const char *near_word(struct span typed, const char *const *words);

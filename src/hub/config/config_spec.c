@@ -328,7 +328,7 @@ static void warn_unknown(struct config_entry *e, struct json v, struct span name
 {
     const char *words[ARRAY_LEN(keys) + 1];
     char shown[SHOWN_MAX + 1];
-    const char *meant;
+    AUTO_BUF struct buf meant = { 0 };
     size_t n = 0;
 
     /* Where JSON has no comments, members with such names are used for them. */
@@ -339,11 +339,8 @@ static void warn_unknown(struct config_entry *e, struct json v, struct span name
             words[n++] = keys[i].name;
     words[n] = NULL;
     show_head(shown, name, 40);
-    meant = near_word(name, words);
-    if (meant)
-        entry_warn(e, v, shown, "unknown, ignoring; did you mean \"%s\"?", meant);
-    else
-        entry_warn(e, v, shown, "unknown, ignoring");
+    near_write_of(&meant, name, words);
+    entry_warn(e, v, shown, "unknown, ignoring%s", buf_cstr(&meant));
 }
 
 static int read_member(struct config_entry *e, struct json v)

@@ -25,9 +25,6 @@ static const char *const found[] = {
 };
 /* clang-format on */
 
-/* The longest name that is looked at to guess what was meant, and how far off it may be. */
-enum { GUESS_CHARS = 48, GUESS_DISTANCE = 2 };
-
 static int refuse(const struct place *at, struct pb_error *err, const char *why)
 {
     char path[PLACE_CHARS];
@@ -254,51 +251,19 @@ static const struct param *property(const struct param *p, struct json member)
     return NULL;
 }
 
-/* Levenshtein; both shorter than GUESS_CHARS. */
-static size_t distance(struct span a, struct span b)
-{
-    size_t row[GUESS_CHARS + 1];
-
-    for (size_t k = 0; k <= b.n; k++)
-        row[k] = k;
-    for (size_t i = 1; i <= a.n; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t k = 1; k <= b.n; k++) {
-            size_t change = diagonal + (a.p[i - 1] != b.p[k - 1]);
-            size_t best = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
-
-            diagonal = row[k];
-            row[k] = change < best ? change : best;
-        }
-    }
-    return row[b.n];
-}
-
 static int refuse_unknown(const struct param *p, struct json member, struct pb_error *err)
 {
     AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf meant = { 0 };
     struct span key = json_key_str(member, &a);
-    const char *guess = NULL;
-    size_t best = GUESS_DISTANCE + 1;
+    struct near near;
 
-    for (size_t i = 0; i < p->n_of && key.n < GUESS_CHARS; i++) {
-        size_t d;
-
-        if (p->of[i].key.n >= GUESS_CHARS)
-            continue;
-        d = distance(key, p->of[i].key);
-        if (d < best && d < p->of[i].key.n) {
-            best = d;
-            guess = p->of[i].name;
-        }
-    }
-    if (guess)
-        return fail(err, PB_E_INVALID, "unknown argument '%.*s'; did you mean '%s'?", SPAN_ARG(key),
-                    guess);
-    return fail(err, PB_E_INVALID, "unknown argument '%.*s'", key.n > 100 ? 100 : (int)key.n,
-                key.p);
+    near_init(&near, key);
+    for (size_t i = 0; i < p->n_of; i++)
+        near_keep(&near, p->of[i].key, near_unlike(&near, p->of[i].key));
+    near_write(&near, &meant);
+    key = utf8_cut(key, MCP_NAME_SHOWN_MAX);
+    return fail(err, PB_E_INVALID, "unknown argument '%.*s'%s", SPAN_ARG(key), buf_cstr(&meant));
 }
 
 static int write_member(const struct param *p, struct json v, struct buf *out, bool *first,
