@@ -208,6 +208,11 @@ bool catalog_drop(struct catalog *c, const char *server)
     return any;
 }
 
+bool catalog_knows(const struct catalog *c, const char *server)
+{
+    return catalog_server(c, span_of(server)) != NULL;
+}
+
 bool catalog_put_away(struct catalog *c, const char *server)
 {
     struct server *s = catalog_server(c, span_of(server));

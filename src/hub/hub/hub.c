@@ -93,7 +93,7 @@ void hub_counters(const struct hub *h, const char *name, struct hub_counters *ou
 
     *out = (struct hub_counters){ 0 };
     if (m)
-        *out = (struct hub_counters){ m->reconnects, m->restarts, m->permanent_error };
+        *out = (struct hub_counters){ m->reconnects, m->restarts, member_is(m, MEMBER_GIVEN_UP) };
 }
 
 struct member *hub_by_no(const struct hub *h, uint64_t no)
@@ -116,6 +116,8 @@ bool member_is_lazy(const struct member *m)
 {
     return m->hub->opts.on_demand || link_spec(m->link)->start == SPEC_LAZY;
 }
+
+bool member_is_listed(const struct member *m) { return catalog_knows(m->hub->catalog, m->name); }
 
 /* ---- the end of the turn ---- */
 
@@ -152,7 +154,7 @@ void hub_touch(struct hub *h)
 
 void member_touch(struct member *m)
 {
-    if (m->leaving)
+    if (member_is(m, MEMBER_LEAVING))
         return;
     list_remove(&m->todo);
     list_append(&m->hub->todo, &m->todo);
@@ -187,24 +189,16 @@ static void link_gone(void *ctx)
     struct member *m = ctx;
     struct hub *h = m->hub;
 
-    if (--m->closing == 0 && m->leaving) {
+    member_touch(m);
+    if (--m->closing == 0 && member_is(m, MEMBER_LEAVING)) {
         list_remove(&m->at);
         member_free(m);
-    } else if (!m->leaving) {
-        member_touch(m);
     }
     hub_maybe_end(h);
 }
 
-void member_unwant(struct member *m)
-{
-    m->wanted = m->by_hand = m->unhealthy = false;
-    timer_stop(&m->retry);
-}
-
 void member_forget_lists(struct member *m)
 {
-    m->known = false;
     if (catalog_put_away(m->hub->catalog, m->name))
         hub_lists_changed(m->hub, m->name, (1U << LIST_KINDS) - 1);
 }
@@ -213,8 +207,10 @@ void member_replace(struct member *m, struct spec *spec)
 {
     struct link *old = m->link;
 
-    member_unwant(m);
-    m->up = m->was_up = m->permanent_error = m->loading = m->cache_dirty = false;
+    if (!member_is(m, MEMBER_RESTS))
+        member_move(m, MEMBER_RESTS);
+    m->load = NULL;
+    m->cache_dirty = false;
     m->reconnects = m->restarts = 0;
     m->hint = PB_ERA_AUTO;
     member_forget_lists(m);
@@ -248,6 +244,7 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     m->name = mem_dup(spec->name);
     m->no = ++h->last_no;
     timer_init(&m->retry, h->loop, member_on_retry, m);
+    member_state_init(m);
     list_init(&m->todo);
     list_init(&m->parked);
     list_init(&m->waits);
@@ -268,7 +265,6 @@ static void take_out(struct member *m, enum call_cancel why, const struct pb_err
     struct hub *h = m->hub;
 
     claims_drop(h->claims, link_spec(m->link));
-    member_unwant(m);
     member_forget_lists(m);
     catalog_drop(h->catalog, m->name);
     if (!h->closing)
@@ -278,7 +274,7 @@ static void take_out(struct member *m, enum call_cancel why, const struct pb_err
     list_remove(&m->todo);
     list_remove(&m->at);
     list_append(&h->leaving, &m->at);
-    m->leaving = true;
+    member_move(m, MEMBER_LEAVING);
     m->closing++;
     member_end_calls(m, err);
     member_end_waits(m, err);
@@ -320,7 +316,7 @@ int hub_reconnect(struct hub *h, const char *name, struct pb_error *err)
     if (!m)
         return -PB_E_NOT_FOUND;
     /* Many who want the same at once get one attempt; one of the policy's own is cut short. */
-    if (m->wanted && m->by_hand && member_is_coming(m))
+    if (member_is(m, MEMBER_ASKED))
         return 0;
     return hub_connect(h, name, err);
 }
@@ -328,7 +324,6 @@ int hub_reconnect(struct hub *h, const char *name, struct pb_error *err)
 static void put_down(struct member *m)
 {
     member_unwant(m);
-    m->up = false;
     link_disconnect(m->link);
     member_forget_lists(m);
     member_touch(m);
@@ -353,10 +348,8 @@ int hub_restart(struct hub *h, const char *name, struct pb_error *err)
         return -PB_E_NOT_FOUND;
     if (link_state(m->link) == LINK_DISABLED)
         return fault_fail(err, FAULT_DISABLED, "server '%s' is disabled", m->name);
-    if (link_state(m->link) == LINK_CONNECTED) {
-        m->up = false;
+    if (link_state(m->link) == LINK_CONNECTED)
         link_disconnect(m->link);
-    }
     member_start(m);
     return 0;
 }
@@ -384,7 +377,6 @@ int hub_enable(struct hub *h, const char *name, bool on, struct pb_error *err)
     if (on == (link_state(m->link) != LINK_DISABLED))
         return 0;
     member_unwant(m);
-    m->up = false;
     link_set_enabled(m->link, on);
     if (on) {
         member_load(m);

@@ -20,7 +20,6 @@ struct cache_job {
     loop_fn *work, *done;
     struct hub *hub;
     uint64_t no;
-    unsigned load;
     char *path;
     struct buf text;
     struct json_doc doc; /* reading */
@@ -135,10 +134,10 @@ static void take_known(struct member *m, struct json root)
         struct json list = json_get(root, list_kind_name((enum list_kind)k));
         bool changed = false;
 
-        if (json_is(list, JSON_ARRAY) &&
+        if (!json_is(list, JSON_ARRAY) ||
             catalog_set(h->catalog, link_spec(m->link), (enum list_kind)k, json_text(list),
-                        &changed, NULL) == 0)
-            m->known = true;
+                        &changed, NULL) < 0)
+            continue;
         if (changed && k == LIST_TOOLS)
             member_note_tools(m);
         if (changed)
@@ -149,7 +148,7 @@ static void take_known(struct member *m, struct json root)
 /* A lazy server that nobody has ever asked is started once, to learn what it has. */
 void member_loaded(struct member *m)
 {
-    if (member_is_lazy(m) && !m->known && link_state(m->link) == LINK_IDLE)
+    if (member_is_lazy(m) && !member_is_listed(m) && link_state(m->link) == LINK_IDLE)
         member_wake(m);
     member_touch(m);
 }
@@ -160,8 +159,8 @@ static void load_done(void *ctx)
     struct member *m = hub_by_no(j->hub, j->no);
     struct json root = j->found ? json_root(&j->doc) : (struct json){ 0 };
 
-    if (m && m->loading && m->loads == j->load) {
-        m->loading = false;
+    if (m && m->load == j) {
+        m->load = NULL;
         m->tasks_kept = json_bool(json_get(root, "tasks"), false);
         if (j->found && m->hint == PB_ERA_AUTO)
             m->hint = json_str_is(json_get(root, "era"), "legacy")   ? PB_ERA_LEGACY
@@ -169,7 +168,8 @@ static void load_done(void *ctx)
                                                                      : PB_ERA_AUTO;
         if (j->found && json_bool(json_get(root, "clients_apart"), false))
             link_set_apart(m->link);
-        if (j->found && member_is_lazy(m) && !m->known && link_state(m->link) != LINK_DISABLED)
+        if (j->found && member_is_lazy(m) && !member_is_listed(m) &&
+            link_state(m->link) != LINK_DISABLED)
             take_known(m, root);
         member_loaded(m);
     }
@@ -180,15 +180,14 @@ void member_load(struct member *m)
 {
     struct cache_job *j;
 
-    if (m->loading || link_state(m->link) == LINK_DISABLED)
+    if (m->load || link_state(m->link) == LINK_DISABLED)
         return;
     if (!m->hub->opts.cache_dir) {
         member_loaded(m);
         return;
     }
     j = job_new(m);
-    j->load = ++m->loads;
-    m->loading = true;
+    m->load = j;
     job_begin(j, load_work, load_done);
 }
 
@@ -247,7 +246,7 @@ static void save_done(void *ctx)
     if (j->rc < 0)
         log_warn("what a server lists cannot be kept, ignoring: %s", j->err.msg);
     if (m) {
-        m->cache_busy = false;
+        m->save = NULL;
         member_touch(m);
     }
     job_end(j);
@@ -257,12 +256,12 @@ void member_save(struct member *m)
 {
     struct cache_job *j;
 
-    if (!m->hub->opts.cache_dir || !m->cache_dirty || m->cache_busy)
+    if (!m->hub->opts.cache_dir || !m->cache_dirty || m->save)
         return;
     j = job_new(m);
     write_text(&j->text, m);
     m->tasks_kept = link_has_tasks(m->link);
     m->cache_dirty = false;
-    m->cache_busy = true;
+    m->save = j;
     job_begin(j, save_work, save_done);
 }

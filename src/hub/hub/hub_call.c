@@ -199,7 +199,7 @@ void member_settle_calls(struct member *m)
 
     if (list_empty(&m->parked))
         return;
-    if (!member_is_coming(m)) {
+    if (!member_is_wanted(m)) {
         member_fault(m, &err);
         member_end_calls(m, &err);
         return;
@@ -215,7 +215,7 @@ void member_settle_calls(struct member *m)
         struct parked *p = CONTAINER_OF(now.next, struct parked, at);
 
         list_remove(&p->at);
-        if (m->leaving)
+        if (member_is(m, MEMBER_LEAVING))
             parked_fail(p, &err);
         else if (link_state(m->link) == LINK_CONNECTED)
             send_parked(p);
@@ -255,7 +255,7 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
             *out_id = id_of(m, low);
         return rc;
     }
-    if (!m->wanted && !(member_is_lazy(m) && (s == LINK_IDLE || s == LINK_ERROR)))
+    if (!member_is_wanted(m) && !(member_is_lazy(m) && (s == LINK_IDLE || s == LINK_ERROR)))
         return member_fault(m, err);
     if (h->waiting >= HUB_WAITING_MAX)
         return fault_fail(err, FAULT_BUSY, "%d calls wait for their servers already",
@@ -392,7 +392,7 @@ void hub_caller_left(struct hub *h, const char *caller)
         if (!m)
             continue;
         drop_calls_of(m, caller);
-        if (!m->leaving)
+        if (!member_is(m, MEMBER_LEAVING))
             link_caller_left(m->link, caller);
     }
 }

@@ -11,17 +11,19 @@ static void on_pong(void *ctx, const struct client_reply *reply)
 {
     struct member *m = ctx;
 
-    m->pinging = false;
+    uint64_t pinged_at = m->pinged_at;
+
+    m->pinged_at = 0;
     /* Cancelled: it is being disconnected. */
-    if (!reply->err || reply->err->code == PB_E_CANCELLED || m->leaving ||
+    if (!reply->err || reply->err->code == PB_E_CANCELLED || !member_is(m, MEMBER_UP) ||
         link_state(m->link) != LINK_CONNECTED)
         return;
     /* Whatever else it says proves that it lives. */
     if (reply->err->code == PB_E_TIMEOUT &&
-        (link_may_be_busy(m->link) || link_heard_at(m->link) >= m->pinged_at))
+        (link_may_be_busy(m->link) || link_heard_at(m->link) >= pinged_at))
         return;
     link_log(m->link, PB_LOG_WARNING, "Health check failed: %s", reply->err->msg);
-    m->unhealthy = true;
+    member_move(m, MEMBER_SICK);
     member_touch(m);
 }
 
@@ -29,12 +31,11 @@ static void ask(struct member *m)
 {
     struct pb_error err;
 
-    if (m->pinging)
+    if (m->pinged_at)
         return;
-    m->pinging = true;
     m->pinged_at = loop_now(m->hub->loop);
     if (link_ping(m->link, m->hub->opts.connect_ms, on_pong, m, &err) < 0) {
-        m->pinging = false;
+        m->pinged_at = 0;
         log_debug("server '%s' cannot be asked after its health: %s", m->name, err.msg);
     }
 }
@@ -119,7 +120,6 @@ size_t hub_cleanup_idle(struct hub *h)
         if (!m || idle_due(m) > loop_now(h->loop))
             continue;
         member_unwant(m);
-        m->up = false;
         link_rest(m->link);
         stopped++;
     }

@@ -10,6 +10,33 @@
 #include "hub/spec/spec.h"
 #include <assert.h>
 
+/* What is wanted of a server. What it does is said by its link.
+ *
+ *            call            connects          lost
+ *   rests ----------> woken ----------> up -----------> missed
+ *     |                 ^              ^ |               ^ |
+ *     | by hand         | failed       | | ping failed   | |
+ *     |                 |              | v               | |
+ *     +-------------> asked -----------+ sick -----------+ |
+ *                                      ^                   |
+ *                                      +---- connects -----+
+ *
+ *   up, sick -> given up: its process has ended too often
+ *   any -> asked by hand; any -> rests, when nobody wants it any more; any -> leaving */
+enum member_state {
+    MEMBER_RESTS,    /* should not be connected: how its link ends is left as it is */
+    MEMBER_GIVEN_UP, /* the same, after its process has ended too often */
+    MEMBER_ASKED,    /* somebody asked for it; the attempt is under way or about to be */
+    MEMBER_WOKEN,    /* it is tried by ourselves, and has not been up since it was asked for */
+    MEMBER_UP,
+    MEMBER_SICK,   /* up, but it does not answer pings: member_settle() disconnects it */
+    MEMBER_MISSED, /* had been up; it is tried by ourselves */
+    MEMBER_LEAVING,
+    MEMBER_COUNT
+};
+
+struct cache_job; /* hub_cache.c */
+
 /* One server of the hub. */
 struct member {
     struct list at;   /* in hub.members, or in hub.leaving until its processes are gone */
@@ -20,29 +47,20 @@ struct member {
     uint64_t no;        /* never given twice; the upper part of the ids of its calls */
     struct timer retry; /* before the next attempt */
 
-    bool wanted;      /* it should be connected: a failure or loss is answered by the policy */
-    bool was_up;      /* has been connected since somebody asked for it */
-    bool up;          /* connected, and nobody has asked for the contrary since */
-    bool fresh;       /* has come up, and member_settle() has not seen it yet */
-    bool by_hand;     /* the attempt under way was asked for by somebody */
-    bool loading;     /* what the disk knows of it is being read; it starts after that */
-    bool unhealthy;   /* a ping failed */
-    bool pinging;     /* one is on its way */
-    bool known;       /* its lists are in the catalog, from the disk or from itself */
-    bool cache_dirty; /* they differ from what is on the disk */
-    bool cache_busy;  /* they are being written */
-    bool tasks_kept;  /* the disk says that it has tasks */
-    bool leaving;
-    unsigned closing; /* links of it that are not gone yet */
-    unsigned loads;   /* times that its file was asked for; what an older one says is dropped */
+    struct sm state;        /* enum member_state; member_move() */
+    struct cache_job *load; /* reads what the disk knows of it; it starts after that. NULL: none */
+    struct cache_job *save; /* writes its lists; NULL: none */
+    bool cache_dirty;       /* its lists differ from what is on the disk */
+    bool tasks_kept;        /* the disk says that it has tasks */
+    unsigned closing;       /* links of it that are not gone yet */
     unsigned reconnects, restarts;
-    bool permanent_error;
     size_t subscriptions;
-    uint64_t up_since, used_at, pinged_at; /* loop time */
-    enum pb_era hint;                      /* what it spoke last time */
-    struct list parked;                    /* calls that wait for it */
-    struct list waits;                     /* hub_when_connected() */
-    struct table tools_seen;               /* hash of a name -> hash of what it was */
+    uint64_t up_since, used_at; /* loop time */
+    uint64_t pinged_at;         /* of the ping that is on its way; 0: none is */
+    enum pb_era hint;           /* what it spoke last time */
+    struct list parked;         /* calls that wait for it */
+    struct list waits;          /* hub_when_connected() */
+    struct table tools_seen;    /* hash of a name -> hash of what it was */
 };
 
 struct hub {
@@ -94,15 +112,29 @@ struct member *hub_find_or_fail(const struct hub *h, const char *name, struct pb
 size_t hub_numbers(const struct hub *h, uint64_t **out);
 struct member *hub_by_no(const struct hub *h, uint64_t no);
 bool member_is_lazy(const struct member *m);
+/* Its lists are in the catalog, from the disk or from itself. */
+bool member_is_listed(const struct member *m);
 void member_touch(struct member *m); /* something happened to it */
 void hub_touch(struct hub *h);
-/* Stops trying, without touching the link. */
-void member_unwant(struct member *m);
 /* Its tools are gone, unless it only rests. */
 void member_forget_lists(struct member *m);
 /* Ends the link and makes a new one of this spec, which starts when the old one is gone. */
 void member_replace(struct member *m, struct spec *spec);
 void hub_maybe_end(struct hub *h);
+
+/* member.c */
+void member_state_init(struct member *m);
+/* A move that the table does not have aborts. */
+void member_move(struct member *m, enum member_state to);
+bool member_is(const struct member *m, enum member_state s);
+/* It should be connected: a failure or loss is answered by the policy. */
+bool member_is_wanted(const struct member *m);
+/* It is connected; or it has gone away by itself, which member_settle() has not seen yet. */
+bool member_is_up(const struct member *m);
+/* Has been connected since somebody asked for it. */
+bool member_was_up(const struct member *m);
+/* Stops trying, without touching the link. */
+void member_unwant(struct member *m);
 
 /* hub_retry.c */
 /* Begins an attempt, as soon as nothing is left of the one before. */
@@ -111,8 +143,6 @@ void member_attempt(struct member *m);
 void member_start(struct member *m);
 /* A call or a missing list wants it. */
 void member_wake(struct member *m);
-/* It is connected, or on the way to it, or will be tried again. */
-bool member_is_coming(const struct member *m);
 void member_settle(struct member *m);
 void member_on_retry(void *ctx);
 link_open_fn member_open;

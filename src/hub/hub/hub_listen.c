@@ -104,11 +104,8 @@ void member_on_event(void *ctx, const struct hub_event *e)
 
     switch (e->kind) {
     case EVENT_STATE:
-        if (e->state.to.state == LINK_CONNECTED) {
-            m->up = m->fresh = true;
-            m->up_since = m->used_at = loop_now(m->hub->loop);
-            m->cache_dirty |= m->tasks_kept != link_has_tasks(m->link);
-        }
+        if (e->state.to.state == LINK_CONNECTED)
+            member_move(m, MEMBER_UP);
         member_touch(m);
         break;
     case EVENT_CALL_STARTED:
@@ -138,13 +135,12 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
     struct pb_error err;
     bool changed = false;
 
-    if (l != m->link || m->leaving)
+    if (l != m->link || member_is(m, MEMBER_LEAVING))
         return;
     if (catalog_set(m->hub->catalog, link_spec(l), kind, array.n ? array : SPAN("[]"), &changed,
                     &err) < 0)
         link_log(l, PB_LOG_WARNING, "The list of %s cannot be used: %s", list_kind_name(kind),
                  err.msg);
-    m->known = true;
     if (changed) {
         tell_left_out(m, kind);
         if (kind == LIST_TOOLS)
@@ -239,7 +235,7 @@ void member_on_learned(void *ctx, struct link *l)
 {
     struct member *m = ctx;
 
-    if (l != m->link || m->leaving)
+    if (l != m->link || member_is(m, MEMBER_LEAVING))
         return;
     m->cache_dirty = true;
     member_touch(m);

@@ -27,16 +27,11 @@ int member_open(void *ctx, struct client **out, struct pb_loop *loop, const stru
                             err);
 }
 
-bool member_is_coming(const struct member *m)
-{
-    return m->wanted || link_state(m->link) == LINK_CONNECTED;
-}
-
 void member_attempt(struct member *m)
 {
     struct pb_error err;
 
-    if (m->loading || m->closing || !link_settled(m->link))
+    if (m->load || m->closing || !link_settled(m->link))
         return; /* whoever ends that looks again */
     if (link_connect(m->link, m->reconnects, &err) < 0) {
         log_warn("server '%s': %s", m->name, err.msg);
@@ -56,12 +51,10 @@ static bool attempt_runs(const struct member *m)
 
 void member_start(struct member *m)
 {
-    timer_stop(&m->retry);
+    member_move(m, MEMBER_ASKED);
     if (attempt_runs(m))
         link_cancel_connect(m->link);
     m->reconnects = m->restarts = 0;
-    m->permanent_error = m->was_up = m->unhealthy = false;
-    m->wanted = m->by_hand = true;
     m->used_at = loop_now(m->hub->loop);
     member_attempt(m);
     member_touch(m);
@@ -69,11 +62,10 @@ void member_start(struct member *m)
 
 void member_wake(struct member *m)
 {
-    if (m->wanted)
+    if (member_is_wanted(m))
         return;
+    member_move(m, MEMBER_WOKEN);
     m->reconnects = 0;
-    m->was_up = m->by_hand = false;
-    m->wanted = true;
     m->used_at = loop_now(m->hub->loop);
     member_attempt(m);
     member_touch(m);
@@ -96,12 +88,6 @@ static uint64_t delay_of(const struct retry_policy *p, unsigned n)
     return ms - cut;
 }
 
-static void give_up(struct member *m)
-{
-    member_unwant(m);
-    link_give_up(m->link);
-}
-
 /* `step` is how often the wait is doubled. */
 static void try_again(struct member *m, unsigned step)
 {
@@ -109,12 +95,13 @@ static void try_again(struct member *m, unsigned step)
     uint64_t ms;
 
     if (m->reconnects >= p->max) {
-        give_up(m);
+        member_move(m, MEMBER_RESTS);
+        link_give_up(m->link);
         return;
     }
     ms = delay_of(p, step);
     m->reconnects++;
-    m->by_hand = false;
+    member_move(m, member_was_up(m) ? MEMBER_MISSED : MEMBER_WOKEN);
     link_mark_reconnecting(m->link, m->reconnects, p->max,
                            ms ? loop_wall(m->hub->loop) + (int64_t)ms : 0);
     if (ms)
@@ -148,8 +135,8 @@ static void answer_loss(struct member *m)
         return;
     }
     if (m->restarts >= m->hub->opts.restart_max) {
-        m->permanent_error = true;
-        give_up(m);
+        member_move(m, MEMBER_GIVEN_UP);
+        link_give_up(m->link);
         return;
     }
     m->reconnects = 0;
@@ -161,7 +148,7 @@ static void answer_failure(struct member *m)
 {
     const struct pb_error *why = link_last_error(m->link);
     bool refused = why && why->code == PB_E_AUTH; /* trying again does not make us welcome */
-    bool policy = !refused && may_retry(m) && (m->was_up || m->hub->opts.retry_initial);
+    bool policy = !refused && may_retry(m) && (member_was_up(m) || m->hub->opts.retry_initial);
     bool hinted = !refused && m->hint != PB_ERA_AUTO;
 
     m->hint = PB_ERA_AUTO;
@@ -173,47 +160,24 @@ static void answer_failure(struct member *m)
         member_unwant(m);
 }
 
-static void came_up(struct member *m)
-{
-    struct link_facts facts;
-
-    link_facts(m->link, &facts);
-    m->fresh = false;
-    m->wanted = m->was_up = true;
-    m->by_hand = false;
-    if (facts.era != ERA_UNKNOWN)
-        m->hint = facts.era == ERA_LEGACY ? PB_ERA_LEGACY : PB_ERA_MODERN;
-    hub_health_wake(m->hub);
-    hub_idle_wake(m->hub);
-}
-
 static void settle_up(struct member *m)
 {
-    if (m->fresh)
-        came_up(m);
-    if (m->unhealthy) {
-        m->unhealthy = false;
-        link_disconnect(m->link);
-        member_touch(m);
-    } else {
+    if (member_is(m, MEMBER_SICK))
+        link_disconnect(m->link); /* and from then on it is one that went away by itself */
+    else
         member_save(m);
-    }
 }
 
 static void settle_down(struct member *m, enum link_state s)
 {
-    bool lost = m->up;
-
-    m->up = m->fresh = m->unhealthy = false;
-    m->was_up |= lost;
-    if (m->wanted && s == LINK_DISCONNECTED && lost)
+    if (member_is_up(m))
         answer_loss(m);
-    else if (m->wanted && s == LINK_ERROR)
+    else if (member_is_wanted(m) && s == LINK_ERROR)
         answer_failure(m);
-    else if (m->wanted && s != LINK_DISABLED && !attempt_runs(m) && !timer_running(&m->retry))
+    else if (member_is_wanted(m) && !attempt_runs(m) && !timer_running(&m->retry))
         member_attempt(m); /* it had to wait until its file was read or its old process gone */
     s = link_state(m->link);
-    if (!m->wanted && (link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m))))
+    if (!member_is_wanted(m) && link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m)))
         member_forget_lists(m);
 }
 

@@ -43,7 +43,7 @@ static bool attempt_runs(const struct member *m)
 
     if (s == LINK_CONNECTING || s == LINK_AUTHENTICATING)
         return true;
-    return m->wanted && s != LINK_CONNECTED && s != LINK_RECONNECTING;
+    return member_is_wanted(m) && s != LINK_CONNECTED && s != LINK_RECONNECTING;
 }
 
 static void attempt_error(const struct member *m, struct pb_error *err)
@@ -96,10 +96,10 @@ static bool is_settled(const struct member *m)
 {
     enum link_state s = link_state(m->link);
 
-    if (m->loading)
+    if (m->load)
         return false;
     return s == LINK_CONNECTED || s == LINK_DISABLED ||
-           (!m->wanted && (s == LINK_IDLE || link_is_terminal(s)));
+           (!member_is_wanted(m) && (s == LINK_IDLE || link_is_terminal(s)));
 }
 
 bool hub_expects(const struct hub *h, const char *name)
@@ -109,11 +109,11 @@ bool hub_expects(const struct hub *h, const char *name)
 
     if (name)
         return one &&
-               (one->loading || attempt_runs(one) || link_state(one->link) == LINK_RECONNECTING);
+               (one->load || attempt_runs(one) || link_state(one->link) == LINK_RECONNECTING);
     LIST_FOREACH(pos, safe, &h->members) {
         const struct member *m = CONTAINER_OF(pos, struct member, at);
 
-        if (m->loading || (!m->was_up && attempt_runs(m)))
+        if (m->load || (!member_was_up(m) && attempt_runs(m)))
             return true;
     }
     return false;

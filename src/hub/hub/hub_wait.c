@@ -268,7 +268,7 @@ static int find_tool(struct hub *h, const char *server, struct span tool, struct
     if (!m)
         return -PB_E_NOT_FOUND;
     *out = tool;
-    if (link_state(m->link) != LINK_CONNECTED && !m->known)
+    if (link_state(m->link) != LINK_CONNECTED && !member_is_listed(m))
         return 0;
     e = catalog_find(h->catalog, &scope, LIST_TOOLS, tool, err);
     if (!e)
