@@ -78,7 +78,7 @@ void client_drop_wire(struct client *c)
 
 void client_die(struct client *c, const struct pb_error *why)
 {
-    bool was_open = c->opening.told;
+    bool was_open = client_is_open(c);
     struct pb_error reason = *why;
 
     if (client_in(c, CL_DEAD) || c->closing)
@@ -89,7 +89,6 @@ void client_die(struct client *c, const struct pb_error *why)
     client_opening_stop(c);
     client_questions_forget(c, NULL);
     client_calls_fail_all(c, &reason);
-    c->opening.told = true;
     if (!c->closing && !was_open && c->events.opened)
         c->events.opened(c->ctx, &reason);
     if (!c->closing && was_open && c->events.closed)
@@ -189,7 +188,7 @@ static void on_closed(void *ctx, const struct wire_fault *fault)
     if (is_over(c))
         return;
     keep_challenge(c, fault);
-    if (client_in(c, CL_READY) || client_in(c, CL_RESHAKING) || !client_opening_wire_lost(c, fault))
+    if (client_is_open(c) || !client_opening_wire_lost(c, fault))
         client_die(c, &fault->err);
 }
 

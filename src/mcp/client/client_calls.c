@@ -334,7 +334,7 @@ static int check_usable(const struct client *c, const char *method, struct pb_er
         fail_copy(err, &c->why);
         return err ? fail_in(err, "%s", method) : -(int)c->why.code;
     }
-    if (!client_in(c, CL_READY) && !client_in(c, CL_RESHAKING))
+    if (!client_is_open(c))
         return fail(err, PB_E_BUSY, "%s: the handshake is not over yet", method);
     return 0;
 }

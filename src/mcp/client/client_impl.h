@@ -53,14 +53,28 @@ struct client_call {
     char strings[];
 };
 
+/* How it is tried to open a session: each way once.
+ *
+ *   as told --> named version --+--> new process
+ *      |                        |
+ *      +------------------------+--> old sse       */
+enum opening_way {
+    WAY_AS_TOLD,       /* by the options; the probe claims our newest version */
+    WAY_NAMED_VERSION, /* the probe claims a version that the server has named */
+    WAY_NEW_PROCESS,   /* the first one ended when it was probed; this one gets initialize */
+    WAY_OLD_SSE,       /* initialize was refused, too: as a server of the first revision */
+    WAY_COUNT
+};
+
 struct opening { /* probe.c, handshake.c */
+    struct sm way;
     struct timer limit, patience;
-    uint64_t call, probe_id, hello; /* client ids: of the request in flight, of the probe, of
-                                       notifications/initialized on the wire */
-    const char *version;            /* modern version to claim */
-    struct blob *late;              /* a discover answer that came after we had gone on */
-    struct pb_error first;          /* why Streamable HTTP failed, while HTTP+SSE is tried */
-    bool probed, retried, respawned, legacy, tried_sse, told;
+    uint64_t call;         /* client_call.id of the request in flight */
+    uint64_t probe_id;     /* the probe's on the wire; 0: there was none */
+    uint64_t hello;        /* of notifications/initialized, until it is delivered; 0: none */
+    const char *version;   /* modern version to claim */
+    struct blob *late;     /* a discover answer that came after we had gone on */
+    struct pb_error first; /* why Streamable HTTP failed, while HTTP+SSE is tried */
 };
 
 struct listen_stream; /* one subscriptions/listen */
@@ -130,6 +144,11 @@ static inline bool client_over_http(const struct client *c)
     return c->wire && c->wire->ops->kind == WIRE_HTTP;
 }
 static inline bool client_in(const struct client *c, enum client_state s) { return c->sm.now == s; }
+/* Its owner has been told so and not been told of its end. */
+static inline bool client_is_open(const struct client *c)
+{
+    return client_in(c, CL_READY) || client_in(c, CL_RESHAKING);
+}
 
 /* client.c */
 /* client_open() on a transport that the caller brings: for tests of what goes wrong on wires. */
@@ -196,8 +215,8 @@ void client_opening_delivered(struct client *c, uint64_t id);
 /* probe.c */
 void client_opening_failed(struct client *c, const struct pb_error *why);
 void client_opening_done(struct client *c);
-/* Another process, or another transport, as the opening has been told by now. */
-void client_opening_reopen(struct client *c);
+/* Another process, or another transport. */
+void client_opening_reopen(struct client *c, enum opening_way way);
 /* A slow modern server whose answer to the probe came after we had gone on. */
 bool client_opening_was_modern(struct client *c);
 /* Keeps what the server says of itself. -PB_E_LIMIT: its capabilities are longer than

@@ -124,7 +124,7 @@ void client_questions_receive(struct client *c, const struct rpc *rpc, uint64_t 
         log_warn("a modern server sent a request, ignoring it");
     } else if (span_is(rpc->method, "ping")) {
         send_result(c, rpc->id, SPAN("{}"));
-    } else if (!is_declared(c, rpc->method) || !c->events.question || !c->opening.told) {
+    } else if (!is_declared(c, rpc->method) || !c->events.question || !client_is_open(c)) {
         send_error(c, rpc->id, RPC_METHOD_NOT_FOUND, "Method not found");
     } else if (!mode_declared(c, rpc->method, rpc->params)) {
         send_error(c, rpc->id, RPC_INVALID_PARAMS, "This mode of elicitation was not declared");

@@ -63,7 +63,7 @@ static void pass_on(struct client *c, const struct rpc *rpc)
     AUTO_BUF struct buf untagged = { 0 };
     struct span params = json_text(rpc->params);
 
-    if (!c->events.notification || c->closing || !c->opening.told)
+    if (!c->events.notification || c->closing || !client_is_open(c))
         return;
     if (client_modern(c) && json_is(rpc->params, JSON_OBJECT))
         params = client_untag(rpc->params, &untagged);

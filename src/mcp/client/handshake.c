@@ -75,12 +75,11 @@ static bool try_old_sse(struct client *c, const struct client_reply *reply)
     int status = reply->http_status;
 
     if (!client_over_http(c) || c->opts.transport == PB_TRANSPORT_HTTP ||
-        client_in(c, CL_RESHAKING) || (status != 400 && status != 404 && status != 405))
+        c->opening.way.now == WAY_OLD_SSE || client_in(c, CL_RESHAKING) ||
+        (status != 400 && status != 404 && status != 405))
         return false;
     c->opening.first = *reply->err;
-    c->opening.tried_sse = c->opening.legacy = true;
-    client_drop_wire(c);
-    client_opening_reopen(c);
+    client_opening_reopen(c, WAY_OLD_SSE);
     return true;
 }
 

@@ -9,13 +9,29 @@
 #include "mcp/wire/wire.h"
 #include <stdio.h>
 
+#define TO(s) SM_BIT(WAY_##s)
+/* clang-format off */
+static const struct sm_state ways[WAY_COUNT] = {
+    [WAY_AS_TOLD]       = { "as told",       TO(NAMED_VERSION) | TO(NEW_PROCESS) | TO(OLD_SSE), NULL },
+    [WAY_NAMED_VERSION] = { "named version", TO(NEW_PROCESS) | TO(OLD_SSE),                     NULL },
+    [WAY_NEW_PROCESS]   = { "new process",   0,                                                 NULL },
+    [WAY_OLD_SSE]       = { "old sse",       0,                                                 NULL },
+};
+/* clang-format on */
+
 static void on_discovered(void *ctx, const struct client_reply *reply);
+
+static bool may_go(const struct client *c, enum opening_way way)
+{
+    return ways[c->opening.way.now].to & SM_BIT(way);
+}
 
 static bool wants_legacy(const struct client *c)
 {
     const struct pb_client_options *o = &c->opts;
 
-    return c->opening.legacy || o->era == PB_ERA_LEGACY || o->transport == PB_TRANSPORT_SSE ||
+    return c->opening.way.now >= WAY_NEW_PROCESS || o->era == PB_ERA_LEGACY ||
+           o->transport == PB_TRANSPORT_SSE ||
            (o->protocol && !version_claims_modern(span_of(o->protocol)));
 }
 
@@ -54,17 +70,16 @@ void client_opening_failed(struct client *c, const struct pb_error *why)
 
 void client_opening_done(struct client *c)
 {
+    bool first = !client_is_open(c);
+
     timer_stop(&c->opening.limit);
     timer_stop(&c->opening.patience);
     if (c->opening.late)
         blob_unref(TAKE(c->opening.late)); /* it may be large */
     client_move(c, CL_READY);
     client_ref(c);
-    if (!c->opening.told) {
-        c->opening.told = true;
-        if (c->events.opened)
-            c->events.opened(c->ctx, NULL);
-    }
+    if (first && c->events.opened)
+        c->events.opened(c->ctx, NULL);
     if (!c->closing && client_in(c, CL_READY)) {
         client_calls_resume(c);
         client_subscribe_again(c);
@@ -95,8 +110,9 @@ static wire_open_fn *opener(const struct client *c)
         return wire_socket_open;
     if (o->command)
         return wire_stdio_open;
-    return o->transport == PB_TRANSPORT_SSE || c->opening.tried_sse ? wire_sse_open
-                                                                    : wire_http_open;
+    if (o->transport == PB_TRANSPORT_SSE || c->opening.way.now == WAY_OLD_SSE)
+        return wire_sse_open;
+    return wire_http_open;
 }
 
 static int open_wire(struct client *c, struct pb_error *err)
@@ -108,10 +124,12 @@ static int open_wire(struct client *c, struct pb_error *err)
     return c->wire->ready ? client_opening_wire_ready(c, err) : 0;
 }
 
-void client_opening_reopen(struct client *c)
+void client_opening_reopen(struct client *c, enum opening_way way)
 {
     struct pb_error err;
 
+    sm_move(&c->opening.way, c, way);
+    client_drop_wire(c);
     client_move(c, CL_OPENING);
     if (open_wire(c, &err) < 0)
         client_opening_failed(c, &err);
@@ -135,7 +153,6 @@ static int send_probe(struct client *c, struct pb_error *err)
     if (rc < 0)
         return rc;
     c->opening.probe_id = client_call_find(c, c->opening.call)->wire_id;
-    c->opening.probed = true;
     /* Over HTTP something always answers; a process may simply not. */
     if (!patient)
         timer_start(&c->opening.patience, MCP_PROBE_MS);
@@ -252,9 +269,9 @@ static bool retry_version(struct client *c, struct span error)
         return false;
     list = json_get(json_get(json_root(&doc), "data"), "supported");
     version = common_modern(c, list);
-    if (!version || c->opening.retried)
+    if (!version || !may_go(c, WAY_NAMED_VERSION))
         return false;
-    c->opening.retried = true;
+    sm_move(&c->opening.way, c, WAY_NAMED_VERSION);
     c->opening.version = version;
     client_move(c, CL_PROBING);
     if (send_probe(c, &err) < 0)
@@ -371,6 +388,7 @@ int client_opening_begin(struct client *c, struct pb_error *err)
     struct opening *o = &c->opening;
     int rc;
 
+    o->way = (struct sm){ ways, WAY_AS_TOLD };
     o->version = c->opts.protocol && version_claims_modern(span_of(c->opts.protocol))
                      ? c->opts.protocol
                      : MCP_NEWEST_MODERN;
@@ -400,16 +418,14 @@ bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault)
 
     /* A process can be started once more; a descriptor that was closed is nobody's, or another's.
      */
-    if (c->wire->ops->kind == WIRE_STDIO && c->opts.fd <= 0 && o->probed && !o->respawned &&
-        !wants_modern(c)) {
-        o->respawned = o->legacy = true;
+    if (c->wire->ops->kind == WIRE_STDIO && c->opts.fd <= 0 && o->probe_id &&
+        may_go(c, WAY_NEW_PROCESS) && !wants_modern(c)) {
         timer_stop(&o->patience);
         if (call) {
             call->spec.reply = NULL;
             client_call_finish(call, NULL);
         }
-        client_drop_wire(c);
-        client_opening_reopen(c);
+        client_opening_reopen(c, WAY_NEW_PROCESS);
     } else {
         client_opening_failed(c, &fault->err);
     }
