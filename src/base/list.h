@@ -35,3 +35,15 @@ static inline void list_remove(struct list *item)
     item->next->prev = item->prev;
     list_init(item);
 }
+
+/* All of `from` to the end of `to`. To walk a list whose elements others may add or take away, move
+ * them to one of your own first, and then take out the first until there is none. */
+static inline void list_move(struct list *to, struct list *from)
+{
+    while (!list_empty(from)) {
+        struct list *first = from->next;
+
+        list_remove(first);
+        list_append(to, first);
+    }
+}

@@ -127,12 +127,7 @@ static void settle(void *ctx)
     struct list now = LIST_INIT(now);
 
     h->deferred = false;
-    while (!list_empty(&h->todo)) {
-        struct list *first = h->todo.next;
-
-        list_remove(first);
-        list_append(&now, first);
-    }
+    list_move(&now, &h->todo);
     while (!list_empty(&now)) {
         struct member *m = CONTAINER_OF(now.next, struct member, todo);
 
@@ -577,10 +572,7 @@ void hub_maybe_end(struct hub *h)
     if (!h->closing || h->deferred || h->telling || h->jobs || !list_empty(&h->leaving))
         return;
     list_init(&closers);
-    LIST_FOREACH(pos, safe, &h->closers) {
-        list_remove(pos);
-        list_append(&closers, pos);
-    }
+    list_move(&closers, &h->closers);
     hub_free(h);
     LIST_FOREACH(pos, safe, &closers) {
         struct closer *c = CONTAINER_OF(pos, struct closer, at);

@@ -194,7 +194,7 @@ void member_end_calls(struct member *m, const struct pb_error *err)
 
 void member_settle_calls(struct member *m)
 {
-    struct list now, *pos, *safe;
+    struct list now = LIST_INIT(now);
     struct pb_error err;
 
     if (list_empty(&m->parked))
@@ -205,11 +205,7 @@ void member_settle_calls(struct member *m)
         return;
     }
     /* A reply may park new calls or take this server away: only those that wait now are sent. */
-    list_init(&now);
-    LIST_FOREACH(pos, safe, &m->parked) {
-        list_remove(pos);
-        list_append(&now, pos);
-    }
+    list_move(&now, &m->parked);
     fault_fail(&err, FAULT_NO_SERVER, "server '%s' has been removed", m->name);
     while (!list_empty(&now)) {
         struct parked *p = CONTAINER_OF(now.next, struct parked, at);

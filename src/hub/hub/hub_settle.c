@@ -21,12 +21,7 @@ void member_end_waits(struct member *m, const struct pb_error *err)
 {
     struct list now = LIST_INIT(now);
 
-    while (!list_empty(&m->waits)) {
-        struct list *first = m->waits.next;
-
-        list_remove(first);
-        list_append(&now, first);
-    }
+    list_move(&now, &m->waits);
     while (!list_empty(&now)) {
         struct link_wait *w = CONTAINER_OF(now.next, struct link_wait, at);
 
@@ -153,11 +148,7 @@ void hub_settle_waits(struct hub *h)
             if (!is_settled(CONTAINER_OF(pos, struct member, at)))
                 return;
     }
-    while (!list_empty(&h->waits)) {
-        pos = h->waits.next;
-        list_remove(pos);
-        list_append(&now, pos);
-    }
+    list_move(&now, &h->waits);
     while (!list_empty(&now)) {
         struct start_wait *w = CONTAINER_OF(now.next, struct start_wait, at);
 
