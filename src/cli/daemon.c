@@ -8,6 +8,7 @@
 #include "hub/spec/spec.h"
 #include "hub/warden/warden.h"
 #include "mcp/serve/serve.h"
+#include "reread.h"
 #include "token.h"
 #include <signal.h>
 
@@ -27,17 +28,21 @@ struct daemon {
     const char **files;
     bool stopping;
 
-    /* A reload: the worker reads, the loop applies. */
-    bool reading, read_again;
-    struct config *fresh;
+    struct reread config_read;
+    struct config *fresh; /* read, and not taken over yet; NULL: read_err says why not */
     struct pb_error read_err;
-    struct list waiting; /* for it to be over: struct reload_wait */
-    bool reading_tokens, tokens_again;
+    struct list waiting;      /* for the reading: struct reload_wait */
+    struct list waiting_next; /* the one that runs is too old for them */
+
+    struct reread tokens_read;
+    struct tokens *tokens; /* read, and not taken over yet; NULL: tokens_err says why not */
+    struct pb_error tokens_err;
 };
 
+static const struct pb_error stopping = { PB_E_CLOSED, 0, "patchbay is stopping" };
+
 struct reload_wait {
-    struct list at;
-    bool next; /* what is being read now is too old for it */
+    struct list at; /* in daemon.waiting or .waiting_next */
     void (*fn)(void *ctx, const struct pb_error *err);
     void *ctx;
 };
@@ -47,7 +52,7 @@ static void reload_tokens(void *ctx);
 
 /* ---- reload -------------------------------------------------------------------------------- */
 
-static void start_reload(void *ctx);
+static void reload(void *ctx);
 
 static void read_config(void *ctx)
 {
@@ -94,31 +99,34 @@ static void apply_config(struct daemon *d)
                    n.restarted, n.updated);
 }
 
-/* `all`: also those for whom it is to be read once more. */
-static void reload_over(struct daemon *d, bool all, const struct pb_error *err)
+/* Those who wait for the reading that is over; who came while it ran waits for the next. */
+static void tell_waiting(struct daemon *d, const struct pb_error *err)
 {
-    struct list *pos, *safe;
+    struct list now = LIST_INIT(now);
 
-    LIST_FOREACH(pos, safe, &d->waiting) {
-        struct reload_wait *w = CONTAINER_OF(pos, struct reload_wait, at);
+    list_move(&now, &d->waiting);
+    list_move(&d->waiting, &d->waiting_next);
+    while (!list_empty(&now)) {
+        struct reload_wait *w = CONTAINER_OF(now.next, struct reload_wait, at);
 
-        if (w->next && !all) {
-            w->next = false;
-            continue;
-        }
         list_remove(&w->at);
         w->fn(w->ctx, err);
         free(w);
     }
 }
 
+/* No reading will come for them. */
+static void tell_all_waiting(struct daemon *d, const struct pb_error *err)
+{
+    while (!list_empty(&d->waiting) || !list_empty(&d->waiting_next))
+        tell_waiting(d, err);
+}
+
 static void on_config_read(void *ctx)
 {
-    static const struct pb_error busy = { PB_E_BUSY, 0, "the config cannot be read now" };
     struct daemon *d = ctx;
-    bool good = d->fresh != NULL;
+    bool good = d->fresh != NULL, stale = reread_over(&d->config_read);
 
-    d->reading = false;
     if (d->stopping) {
         config_free(TAKE(d->fresh));
         return;
@@ -127,41 +135,33 @@ static void on_config_read(void *ctx)
         apply_config(d);
     else
         daemon_say("the config is not taken: %s", d->read_err.msg);
-    reload_over(d, false, good ? NULL : &d->read_err);
-    if (d->read_again)
-        start_reload(d);
-    if (!d->reading)
-        reload_over(d, true, &busy);
+    tell_waiting(d, good ? NULL : &d->read_err);
+    if (stale && !reread_runs(&d->config_read))
+        reload(d);
 }
 
-static void start_reload(void *ctx)
+static void reload(void *ctx)
 {
     struct daemon *d = ctx;
     struct pb_error err;
 
-    d->read_again = d->reading;
-    if (d->reading || d->stopping)
+    if (d->stopping || reread_start(&d->config_read, &err) == 0)
         return;
-    if (loop_work(d->loop, read_config, on_config_read, d, &err) < 0) {
-        daemon_say("the config cannot be read now: %s", err.msg);
-        return;
-    }
-    d->reading = true;
+    fail_in(&err, "the config cannot be read now");
+    daemon_say("%s", err.msg);
+    tell_all_waiting(d, &err);
 }
 
 static void reload_then(void *ctx, void (*fn)(void *ctx, const struct pb_error *err), void *fn_ctx)
 {
     struct daemon *d = ctx;
     struct reload_wait *w = NEW(struct reload_wait);
-    struct pb_error err;
 
-    *w = (struct reload_wait){ .next = d->reading, .fn = fn, .ctx = fn_ctx };
-    list_append(&d->waiting, &w->at);
-    start_reload(d);
-    if (d->reading)
-        return;
-    fail(&err, PB_E_BUSY, "the config cannot be read now");
-    reload_over(d, true, &err);
+    *w = (struct reload_wait){ .fn = fn, .ctx = fn_ctx };
+    list_append(reread_runs(&d->config_read) ? &d->waiting_next : &d->waiting, &w->at);
+    reload(d);
+    if (d->stopping)
+        tell_all_waiting(d, &stopping);
 }
 
 static void watch_config(struct daemon *d)
@@ -171,61 +171,43 @@ static void watch_config(struct daemon *d)
     d->files = mem_zero((d->config->n_files + 1) * sizeof *d->files);
     for (size_t i = 0; i < d->config->n_files; i++)
         d->files[i] = mem_dup(d->config->files[i].path);
-    if (d->config->n_files && watch_files(&d->watch, d->loop, d->files, start_reload, d, &err) < 0)
+    if (d->config->n_files && watch_files(&d->watch, d->loop, d->files, reload, d, &err) < 0)
         fprintf(stderr, "patchbay: changes of the config will not be noticed: %s\n", err.msg);
 }
 
 /* ---- tokens -------------------------------------------------------------------------------- */
 
-/* Read on a worker, taken over on the loop. */
-struct token_read {
-    struct daemon *d;
-    struct tokens *tokens;
-    struct pb_error err;
-};
-
 static void read_tokens(void *ctx)
 {
-    struct token_read *t = ctx;
+    struct daemon *d = ctx;
 
-    if (token_list_read(t->d->token_list, &t->tokens, &t->err) < 0)
-        t->tokens = NULL;
+    d->tokens = NULL;
+    if (token_list_read(d->token_list, &d->tokens, &d->tokens_err) < 0)
+        d->tokens = NULL;
 }
 
 /* What cannot be read opens nothing. */
 static void on_tokens_read(void *ctx)
 {
-    struct token_read *t = ctx;
-    struct daemon *d = t->d;
+    struct daemon *d = ctx;
+    bool stale = reread_over(&d->tokens_read);
 
-    d->reading_tokens = false;
-    if (!t->tokens)
-        daemon_say("only the daemon's own token is taken: %s", t->err.msg);
+    if (!d->tokens)
+        daemon_say("only the daemon's own token is taken: %s", d->tokens_err.msg);
     if (d->serve)
-        serve_set_tokens(d->serve, TAKE(t->tokens));
-    tokens_free(t->tokens);
-    free(t);
-    if (d->tokens_again)
+        serve_set_tokens(d->serve, TAKE(d->tokens));
+    tokens_free(TAKE(d->tokens));
+    if (stale)
         reload_tokens(d);
 }
 
 static void reload_tokens(void *ctx)
 {
     struct daemon *d = ctx;
-    struct token_read *t;
     struct pb_error err;
 
-    d->tokens_again = d->reading_tokens;
-    if (d->reading_tokens || d->stopping)
-        return;
-    t = NEW(struct token_read);
-    t->d = d;
-    if (loop_work(d->loop, read_tokens, on_tokens_read, t, &err) < 0) {
+    if (!d->stopping && reread_start(&d->tokens_read, &err) < 0)
         daemon_say("the tokens cannot be read now: %s", err.msg);
-        free(t);
-        return;
-    }
-    d->reading_tokens = true;
 }
 
 /* Before the first request: a client that is started with us finds its token known. */
@@ -284,13 +266,10 @@ static void on_attach_closed(void *ctx)
 /* From the outside in: nobody new, answers for those who wait, then the servers. */
 static void begin_stop(struct daemon *d)
 {
-    struct pb_error err;
-
     if (d->stopping)
         return;
     d->stopping = true;
-    fail(&err, PB_E_CLOSED, "patchbay is stopping");
-    reload_over(d, true, &err);
+    tell_all_waiting(d, &stopping);
     watch_free(TAKE(d->watch));
     watch_free(TAKE(d->token_watch));
     if (d->attach)
@@ -352,7 +331,7 @@ static void set_facts(struct daemon *d)
         .started_at = loop_wall(d->loop),
         .started_with = &d->first->settings,
         .settings = &d->config->settings,
-        .reload = start_reload,
+        .reload = reload,
         .reload_then = reload_then,
         .stop = on_stop,
         .ctx = d,
@@ -419,7 +398,7 @@ static int start(struct daemon *d, struct pb_error *err)
     if (rc == 0)
         rc = loop_on_signal(d->loop, SIGINT, on_stop, d, err);
     if (rc == 0)
-        rc = loop_on_signal(d->loop, SIGHUP, start_reload, d, err);
+        rc = loop_on_signal(d->loop, SIGHUP, reload, d, err);
     if (rc == 0)
         rc = warden_reap_on(d->loop, err);
     if (rc < 0)
@@ -499,6 +478,9 @@ int daemon_run(const struct daemon_options *opts)
     child_keep_file_limit(); /* every client and every server takes some */
     d.loop = loop_new(NULL);
     list_init(&d.waiting);
+    list_init(&d.waiting_next);
+    reread_init(&d.config_read, d.loop, read_config, on_config_read, &d);
+    reread_init(&d.tokens_read, d.loop, read_tokens, on_tokens_read, &d);
     daemon_log_start();
     if (start(&d, &err) < 0) {
         status = cli_fail(&err);
