@@ -12,12 +12,12 @@
  *     face_close(&c);
  *     rig_done(&rig); */
 #pragma once
-#include "../hub/fake_server.h"
 #include "face/caller/caller.h"
 #include "face/control/control.h"
 #include "face/external/external.h"
 #include "face/host/host.h"
 #include "hub/catalog/catalog.h"
+#include "hub/fake_server.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"

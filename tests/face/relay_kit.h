@@ -1,10 +1,10 @@
 /* relay_kit.h - a hub with fake servers, a host that relays everything, and clients of either era
  * that write their messages by hand: what they are sent is kept word for word. */
 #pragma once
-#include "../hub/fake_server.h"
 #include "face/host/host_impl.h"
 #include "face/relay/relay.h"
 #include "hub/catalog/catalog.h"
+#include "hub/fake_server.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"

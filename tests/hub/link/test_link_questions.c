@@ -1,0 +1,711 @@
+/* Questions of a server while it works: whom they reach, who may answer, what is refused. */
+#include "hub/link/link.h"
+#include "hub/link_kit.h"
+#include "hub/spec/spec.h"
+#include "mcp/client/client.h"
+#include "mcp/serve/serve.h"
+
+#define ALL_CAPS "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{},\"roots\":{}}"
+
+/* One caller that can be asked. */
+struct person {
+    struct fake_reply reply;
+    struct link_question *q;
+    char asked[256];
+    int n_asked, n_withdrawn;
+};
+
+static void on_asked(void *ctx, struct link_question *q, struct span method, struct span params)
+{
+    struct person *p = ctx;
+
+    p->q = q;
+    p->n_asked++;
+    snprintf(p->asked, sizeof p->asked, "%.*s %.*s", SPAN_ARG(method), SPAN_ARG(params));
+}
+
+static void on_taken_back(void *ctx, const struct link_question *q)
+{
+    struct person *p = ctx;
+
+    CHECK(p->q == q);
+    p->q = NULL;
+    p->n_withdrawn++;
+}
+
+static void on_answered(void *ctx, const struct client_reply *reply)
+{
+    struct person *p = ctx;
+
+    fake_on_reply(&p->reply, reply);
+}
+
+static uint64_t person_call(struct link_kit *k, struct person *p, const char *tool,
+                            const char *caller, const char *caps)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct call_spec s = kit_spec(NULL, tool, &params);
+    struct pb_error err;
+    uint64_t id;
+
+    *p = (struct person){ 0 };
+    s.caller = caller;
+    s.caps = caps;
+    s.question = caps ? on_asked : NULL;
+    s.withdrawn = on_taken_back;
+    s.reply = on_answered;
+    s.ctx = p;
+    if (link_call(k->link, &s, &id, &err) < 0)
+        TAP_FAIL("%s", err.msg);
+    return id;
+}
+
+static void legacy_kit(struct link_kit *k)
+{
+    kit_init(k);
+    k->f->era = PB_ERA_LEGACY;
+    fake_tool(k->f, "ask", FAKE_ASK)->params = "{\"message\":\"ok?\",\"requestedSchema\":{}}";
+    fake_tool(k->f, "slow", FAKE_HANG);
+    fake_tool(k->f, "sample", FAKE_ASK)->method = "sampling/createMessage";
+    fake_tool(k->f, "roots", FAKE_ASK)->method = "roots/list";
+    kit_start(k);
+}
+
+TEST(the_question_of_the_only_call_goes_to_its_caller_and_the_answer_back)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    CHECK_STR(p.asked, "elicitation/create {\"message\":\"ok?\",\"requestedSchema\":{}}");
+    link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    fake_reply_done(&p.reply);
+
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    link_refuse(p.q, -1, "nobody is here");
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "refused: -1 nobody is here");
+    fake_reply_done(&p.reply);
+    kit_done(&k);
+}
+
+TEST(of_several_calls_of_one_caller_the_newest_is_asked)
+{
+    struct link_kit k;
+    struct person old, new;
+
+    legacy_kit(&k);
+    person_call(&k, &old, "slow", "x", ALL_CAPS);
+    person_call(&k, &new, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, new.n_asked);
+    CHECK_INT(old.n_asked, 0);
+    link_answer(new.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, new.reply.count);
+    fake_reply_done(&new.reply);
+    kit_done(&k);
+}
+
+/* Whoever is asked may keep what a server says until there is an answer. */
+TEST(a_question_too_large_to_be_kept_is_refused)
+{
+    static const size_t beside = sizeof "{\"message\":\"\",\"requestedSchema\":{}}" - 1;
+
+    for (int past = 0; past < 2; past++) {
+        size_t many = MCP_QUESTIONS_BYTES_MAX - beside + (size_t)past;
+        AUTO_BUF struct buf text = { 0 };
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        person_call(&k, &p, "slow", "x", ALL_CAPS);
+        FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+        buf_str(&text, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","
+                       "\"params\":{\"message\":\"");
+        memset(buf_reserve(&text, many), 'm', many);
+        text.n += many;
+        buf_str(&text, "\",\"requestedSchema\":{}}}");
+        fake_say_raw(k.f, buf_cstr(&text));
+        fakes_settle(&k.fakes);
+        CHECK_INT(p.n_asked, past ? 0 : 1);
+        fake_release(k.f, 0, "done");
+        FAKES_UNTIL(&k.fakes, p.reply.count);
+        fake_reply_done(&p.reply);
+        kit_done(&k);
+    }
+}
+
+/* Nothing says whose question it is, so that the newest is asked; if that one is answered first, it
+ * was not the one that asked. */
+TEST(a_question_outlives_the_call_that_it_was_taken_for)
+{
+    struct link_kit k;
+    struct person asks, newer;
+
+    legacy_kit(&k);
+    person_call(&k, &asks, "ask", "x", ALL_CAPS);
+    person_call(&k, &newer, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, newer.n_asked && k.f->n_held == 2);
+    fake_release(k.f, 1, "done");
+    FAKES_UNTIL(&k.fakes, newer.reply.count);
+    CHECK_INT(asks.n_asked, 1);
+    CHECK_STR(asks.asked, newer.asked);
+    link_answer(asks.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, asks.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    fake_reply_done(&newer.reply);
+    fake_reply_done(&asks.reply);
+    kit_done(&k);
+}
+
+static bool is_apart(const struct link_kit *k)
+{
+    struct link_facts facts;
+
+    link_facts(k->link, &facts);
+    return facts.apart;
+}
+
+/* x and y call one after the other, before either is answered. */
+static void both_ask(struct link_kit *k, struct person *x, struct person *y)
+{
+    person_call(k, x, "slow", "x", ALL_CAPS);
+    person_call(k, y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k->fakes, y->reply.count);
+    CHECK_INT(x->n_asked + y->n_asked, 0);
+    fake_reply_done(&y->reply);
+}
+
+TEST(a_server_that_asked_in_doubt_works_for_each_caller_apart_from_then_on)
+{
+    struct link_kit k;
+    struct person x, y, z;
+
+    legacy_kit(&k);
+    CHECK(!is_apart(&k));
+    both_ask(&k, &x, &y);
+    CHECK_STR(
+        k.f->last_answer,
+        "refused: -32601 elicitation/create: calls of several clients are under way and it is "
+        "not known whose question this is; with its next call each client has an instance of "
+        "its own");
+    CHECK(is_apart(&k));
+    CHECK_INT(k.f->connects, 1);
+    CHECK_STR(link_log_at(k.link, link_log_count(k.link) - 1)->text,
+              "It asked while calls of several clients were under way: from now on each client has "
+              "an instance of its own");
+    person_call(&k, &y, "ask", "y", ALL_CAPS); /* while x still works on the shared one */
+    person_call(&k, &z, "ask", "z", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.n_asked && z.n_asked);
+    CHECK_INT(k.f->connects, 3);
+    link_answer(y.q, SPAN("{}"));
+    link_answer(z.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
+    CHECK_INT(x.n_asked, 0);
+    fake_reply_done(&y.reply);
+    fake_reply_done(&z.reply);
+    kit_done(&k);
+}
+
+TEST(a_server_that_is_to_stay_shared_lets_its_callers_take_turns)
+{
+    struct link_kit k;
+    struct person x, y, z;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_LEGACY;
+    k.spec->instance = SPEC_ALWAYS_SHARED;
+    fake_tool(k.f, "ask", FAKE_ASK);
+    fake_tool(k.f, "slow", FAKE_HANG);
+    kit_start(&k);
+    both_ask(&k, &x, &y);
+    CHECK_HAS(k.f->last_answer, "from now on the calls of one client are made at a time");
+    person_call(&k, &y, "ask", "y", ALL_CAPS);
+    person_call(&k, &z, "ask", "z", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->calls, 2); /* x is at work */
+    fake_release(k.f, 0, "done");
+    FAKES_UNTIL(&k.fakes, x.reply.count && y.n_asked);
+    fakes_settle(&k.fakes);
+    CHECK_INT(z.n_asked, 0);
+    link_answer(y.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, z.n_asked);
+    link_answer(z.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
+    CHECK_INT(k.f->connects, 1);
+    fake_reply_done(&x.reply);
+    fake_reply_done(&y.reply);
+    fake_reply_done(&z.reply);
+    kit_done(&k);
+}
+
+/* Many servers look at the roots now and then, and none of them needs to know whose they are. */
+TEST(roots_are_no_reason_to_keep_callers_apart)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    person_call(&k, &y, "roots", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
+    CHECK(!is_apart(&k));
+    fake_reply_done(&y.reply);
+    kit_done(&k);
+}
+
+/* What the server is told: "refused: code text", or the answer. */
+static void told(struct request *r, void *ctx, struct span result, const struct pb_error *err)
+{
+    struct fake_server *f = ctx;
+
+    (void)r;
+    if (err)
+        snprintf(f->last_answer, sizeof f->last_answer, "refused: %d %s", err->sys, err->msg);
+    else
+        snprintf(f->last_answer, sizeof f->last_answer, "%.*s", SPAN_ARG(result));
+}
+
+/* The server asks while it works on the i-th call that hangs; over stdio nobody can tell. */
+static void ask_about(struct link_kit *k, size_t i)
+{
+    struct pb_error err;
+
+    k->f->last_answer[0] = '\0';
+    CHECK_INT(request_question(fake_held(k->f, i), "elicitation/create",
+                               SPAN("{\"message\":\"secret of x\"}"), told, k->f, &err),
+              0);
+    fakes_settle(&k->fakes);
+}
+
+/* The same by a server that asks about a call which it was told to drop. */
+static void ask_on(struct link_kit *k)
+{
+    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"elicitation/create\","
+                       "\"params\":{\"message\":\"secret of x\"}}");
+    fakes_settle(&k->fakes);
+}
+
+TEST(a_call_that_is_being_asked_may_ask_again_and_nobody_else_is_shown_it)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_about(&k, 0);
+    CHECK_INT(x.n_asked, 1);
+    person_call(&k, &y, "slow", "y", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_about(&k, 0);
+    CHECK_INT(y.n_asked, 0);
+    CHECK_INT(x.n_asked, 1);
+    CHECK_HAS(k.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
+    loop_advance(k.fakes.loop, 30000); /* no question is open for it: its time has run */
+    CHECK_INT(fault_of(&y.reply.err), FAULT_TIMEOUT);
+    CHECK_INT(x.reply.count, 0);
+    kit_done(&k);
+}
+
+/* x was asked when it was alone; its call is answered, and y's is the only one that is left. */
+TEST(a_question_that_its_call_left_open_is_not_shown_to_whoever_calls_now)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_on(&k);
+    CHECK_INT(x.n_asked, 1);
+    person_call(&k, &y, "slow", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+    fake_answer_raw(k.f, 0, "{\"content\":[]}");
+    FAKES_UNTIL(&k.fakes, x.reply.count);
+    fakes_settle(&k.fakes);
+    CHECK_INT(y.n_asked, 0);
+    fake_reply_done(&x.reply);
+    kit_done(&k);
+}
+
+TEST(the_question_of_a_cancelled_call_is_shown_to_nobody)
+{
+    static const enum call_cancel ways[] = { CALL_BY_USER, CALL_TIMED_OUT };
+
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct link_kit k;
+        struct person x, y;
+        uint64_t id;
+
+        legacy_kit(&k);
+        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        CHECK(link_cancel(k.link, id, ways[i]));
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, 0);
+        CHECK_INT(x.n_asked, 0);
+        kit_done(&k);
+    }
+}
+
+/* x has given up a call that the server does not let go of; how long is y not asked? */
+TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
+{
+    enum { BY_ANSWER, BY_TIME, BY_CONNECTION, NOT, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
+        AUTO_BUF struct buf late = { 0 };
+        struct link_kit k;
+        struct person x, y;
+        uint64_t id;
+
+        legacy_kit(&k);
+        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        buf_printf(&late, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{}}",
+                   SPAN_ARG(fake_held(k.f, 0)->id));
+        CHECK(link_cancel(k.link, id, CALL_BY_USER));
+        if (way == BY_ANSWER) {
+            fake_say_raw(k.f, buf_cstr(&late));
+        } else if (way == BY_TIME) {
+            loop_advance(k.fakes.loop, LINK_GHOST_MS);
+        } else if (way == BY_CONNECTION) {
+            link_disconnect(k.link);
+            FAKES_UNTIL(&k.fakes, link_settled(k.link));
+            kit_connect(&k);
+        } else {
+            loop_advance(k.fakes.loop, LINK_GHOST_MS - 1);
+        }
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, way == NOT ? 0 : 1);
+        kit_done(&k);
+    }
+}
+
+/* A call may be given a year; whoever gives it up early leaves it to the server for as long. */
+TEST(a_cancelled_call_counts_as_long_as_it_could_have_lived)
+{
+    enum { LIMIT_MS = 6 * LINK_GHOST_MS };
+
+    for (int way = 0; way < 3; way++) {
+        struct link_kit k;
+        struct person x, y;
+
+        legacy_kit(&k);
+        k.spec->timeout_ms = LIMIT_MS;
+        CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        k.spec->timeout_ms = SPEC_TIMEOUT_MS; /* a later one with less time is not dropped first */
+        if (way == 2)
+            CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(k.fakes.loop, way ? LIMIT_MS - 1 : LIMIT_MS);
+        person_call(&k, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(y.n_asked, way ? 0 : 1);
+        kit_done(&k);
+    }
+}
+
+TEST(a_call_that_was_answered_with_nonsense_is_over)
+{
+    struct link_kit k;
+    struct person x, y;
+
+    legacy_kit(&k);
+    person_call(&k, &x, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+    fake_answer_raw(k.f, 0, "{},\"error\":{\"code\":1,\"message\":\"both\"}");
+    FAKES_UNTIL(&k.fakes, x.reply.count);
+    person_call(&k, &y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, y.n_asked);
+    link_answer(y.q, SPAN("{}"));
+    FAKES_UNTIL(&k.fakes, y.reply.count);
+    CHECK(!is_apart(&k));
+    fake_reply_done(&x.reply);
+    fake_reply_done(&y.reply);
+    kit_done(&k);
+}
+
+TEST(ones_own_cancelled_call_is_no_reason_not_to_be_asked)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+    ask_on(&k); /* nobody is there to be asked */
+    CHECK_INT(p.n_asked, 0);
+    person_call(&k, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    ask_on(&k);
+    CHECK_INT(p.n_asked, 1);
+    kit_done(&k);
+}
+
+TEST(of_more_cancelled_calls_than_are_kept_it_stays_in_doubt_whose_they_were)
+{
+    static const size_t more[] = { LINK_GHOSTS_MAX - 1, LINK_GHOSTS_MAX, 4 * LINK_GHOSTS_MAX };
+
+    for (size_t i = 0; i < ARRAY_LEN(more); i++) {
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(k.fakes.loop, 1000);
+        for (size_t n = 0; n < more[i]; n++)
+            CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "y", ALL_CAPS), CALL_BY_USER));
+        person_call(&k, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(p.n_asked, 0);
+        /* x is long over */
+        loop_advance(k.fakes.loop, LINK_GHOST_MS);
+        person_call(&k, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&k.fakes);
+        ask_on(&k);
+        CHECK_INT(p.n_asked, 1);
+        kit_done(&k);
+    }
+}
+
+/* ---- questions that the server takes back ---- */
+
+static void take_back(struct link_kit *k)
+{
+    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                       "\"params\":{\"requestId\":\"ghost\"}}");
+    fakes_settle(&k->fakes);
+}
+
+TEST(a_question_that_is_taken_back_lets_the_clock_run_and_leaves_its_place)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&k.fakes);
+    for (int i = 1; i <= MCP_QUESTIONS_MAX + 1; i++) {
+        ask_on(&k);
+        CHECK_INT(p.n_asked, i);
+        loop_advance(k.fakes.loop, 60000);
+        take_back(&k);
+        CHECK_INT(p.n_withdrawn, i);
+    }
+    take_back(&k); /* there is none */
+    loop_advance(k.fakes.loop, 29999);
+    CHECK_INT(p.reply.count, 0);
+    loop_advance(k.fakes.loop, 1);
+    CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
+    kit_done(&k);
+}
+
+TEST(roots_that_are_taken_back_are_answered_into_nothing)
+{
+    struct link_kit k;
+
+    legacy_kit(&k);
+    k.takes_questions = true;
+    fake_say_raw(k.f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"roots/list\"}");
+    FAKES_UNTIL(&k.fakes, k.n_asked == 1);
+    take_back(&k);
+    link_answer(k.questions[0], SPAN("{\"roots\":[]}"));
+    kit_done(&k);
+}
+
+TEST(what_a_caller_did_not_declare_it_is_not_asked)
+{
+    static const struct {
+        const char *tool, *params, *caps, *answer;
+        int asked;
+    } cases[] = {
+        { "ask", "{}", "{}", "refused: -32601 elicitation/create: the client that made this", 0 },
+        { "ask", "{}", "{\"elicitation\":{}}", "{}", 1 }, /* bare means forms */
+        { "ask", "{\"mode\":\"form\"}", "{\"elicitation\":{\"form\":{}}}", "{}", 1 },
+        { "ask", "{\"mode\":\"url\"}", "{\"elicitation\":{}}", "refused: -32601", 0 },
+        { "ask", "{\"mode\":\"url\"}", "{\"elicitation\":{\"url\":{}}}", "{}", 1 },
+        { "ask", "{}", "{\"elicitation\":{\"url\":{}}}", "refused: -32601", 0 },
+        { "sample", "{}", "{\"elicitation\":{}}", "refused: -32601 sampling/createMessage", 0 },
+        { "sample", "{}", "{\"sampling\":{}}", "{}", 1 },
+        { "roots", "{}", "{\"roots\":{}}", "{}", 1 },
+        { "roots", "{}", "{}", "{\"roots\":[]}", 0 },
+        { "sample", "{}", NULL, "refused: -32601 sampling/createMessage: not implemented", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct link_kit k;
+        struct person p;
+
+        legacy_kit(&k);
+        for (size_t t = 0; t < k.f->n_tools; t++)
+            k.f->tools[t].params = cases[i].params;
+        person_call(&k, &p, cases[i].tool, "x", cases[i].caps);
+        FAKES_UNTIL(&k.fakes, p.n_asked || p.reply.count);
+        CHECK_INT(p.n_asked, cases[i].asked);
+        if (p.n_asked)
+            link_answer(p.q, SPAN("{}"));
+        FAKES_UNTIL(&k.fakes, p.reply.count);
+        CHECK_HAS(k.f->last_answer, cases[i].answer);
+        fake_reply_done(&p.reply);
+        kit_done(&k);
+    }
+}
+
+/* S4-58 S4-132 S4-133 */
+TEST(sampling_is_refused_as_not_implemented_and_the_connection_goes_on)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    legacy_kit(&k);
+    kit_ask(&k, &a, "sample");
+    CHECK_STR(k.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
+    fake_reply_done(&a);
+    fake_tool(k.f, "text", FAKE_TEXT);
+    kit_ask(&k, &a, "text");
+    CHECK_HAS(a.result, "mock");
+    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+TEST(the_clock_stands_while_a_question_is_open)
+{
+    struct link_kit k;
+    struct person p;
+
+    legacy_kit(&k);
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    loop_advance(k.fakes.loop, MCP_ASK_MS - 1);
+    CHECK_INT(p.reply.count, 0);
+    loop_advance(k.fakes.loop, 1);
+    CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
+    kit_done(&k);
+}
+
+TEST(when_the_call_ends_its_questions_end_with_it)
+{
+    struct link_kit k;
+    struct person p;
+    uint64_t id;
+
+    legacy_kit(&k);
+    id = person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    CHECK(link_cancel(k.link, id, CALL_BY_USER));
+    FAKES_UNTIL(&k.fakes, k.f->cancellations == 1);
+    person_call(&k, &p, "ask", "x", ALL_CAPS); /* and one that dies with its server */
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    fake_break(k.f, "gone");
+    CHECK_INT(fault_of(&p.reply.err), FAULT_NOT_CONNECTED);
+    kit_done(&k);
+}
+
+TEST(questions_of_no_call_go_to_the_owner_or_get_the_plain_answer)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    legacy_kit(&k);
+    /* The call cannot answer, so that roots are asked of the owner. */
+    k.takes_questions = true;
+    kit_call(&k, &a, "roots");
+    FAKES_UNTIL(&k.fakes, k.n_asked == 1);
+    CHECK_STR(k.asked[0], "roots/list");
+    link_answer(k.questions[0], SPAN("{\"roots\":[{\"uri\":\"file:///x\"}]}"));
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(k.f->last_answer, "file:///x");
+    fake_reply_done(&a);
+
+    /* A taken question may be answered when the server is long gone. */
+    kit_call(&k, &a, "roots");
+    FAKES_UNTIL(&k.fakes, k.n_asked == 2);
+    fake_break(k.f, "gone");
+    FAKES_UNTIL(&k.fakes, link_settled(k.link));
+    link_refuse(k.questions[1], -1, "late");
+    CHECK_INT(a.count, 1);
+
+    kit_connect(&k);
+    k.takes_questions = false;
+    kit_ask(&k, &a, "roots");
+    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+/* In the modern era the answer of the call is the question. */
+TEST(modern_questions_pass_raw_or_are_asked_of_the_caller)
+{
+    struct link_kit k;
+    struct person p;
+    struct fake_reply a;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_MODERN;
+    fake_tool(k.f, "ask", FAKE_ASK);
+    kit_start(&k);
+    kit_call_with(&k, &a, "ask", &(struct call_spec){ .raw_rounds = true, .caps = ALL_CAPS });
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "\"resultType\":\"input_required\"");
+    CHECK_HAS(a.result, "\"requestState\":\"state of ask\"");
+    fake_reply_done(&a);
+
+    person_call(&k, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&k.fakes, p.n_asked);
+    link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
+    FAKES_UNTIL(&k.fakes, p.reply.count);
+    CHECK_STR(k.f->last_answer, "{\"q\":{\"action\":\"accept\"}}");
+    fake_reply_done(&p.reply);
+    kit_done(&k);
+}
+
+static void tell_caps(struct fake_server *f, struct fake_tool *t, struct request *r)
+{
+    (void)f, (void)t;
+    fake_reply_text(r, r->env.client_caps);
+}
+
+TEST(a_modern_server_hears_with_each_call_what_its_caller_can_be_asked)
+{
+    struct link_kit k;
+    struct fake_reply a;
+
+    kit_init(&k);
+    k.f->era = PB_ERA_MODERN;
+    fake_tool(k.f, "caps", FAKE_RUN)->run = tell_caps;
+    kit_start(&k);
+    kit_call_with(&k, &a, "caps", &(struct call_spec){ .caps = "{\"sampling\":{}}" });
+    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_HAS(a.result, "\"text\":\"{\\\"sampling\\\":{}}\"");
+    fake_reply_done(&a);
+    kit_ask(&k, &a, "caps");
+    CHECK_HAS(a.result, "\"text\":\"{}\"");
+    fake_reply_done(&a);
+    kit_done(&k);
+}
+
+TEST(a_legacy_server_hears_that_roots_have_changed)
+{
+    struct link_kit k;
+
+    legacy_kit(&k);
+    link_roots_changed(k.link, "");
+    link_roots_changed(k.link, "x");
+    fakes_settle(&k.fakes);
+    CHECK_INT(k.f->roots_changed, 1);
+    link_disconnect(k.link);
+    link_roots_changed(k.link, "");
+    kit_done(&k);
+}
