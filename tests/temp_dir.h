@@ -18,19 +18,24 @@ static int temp_unlink(const char *path, const struct stat *st, int type, struct
 
 static void temp_clean(void) { nftw(temp_dir, temp_unlink, 16, FTW_DEPTH | FTW_PHYS); }
 
+static inline const char *temp_root(void)
+{
+    if (!*temp_dir) {
+        snprintf(temp_dir, sizeof temp_dir, "/tmp/patchbay-test-XXXXXX");
+        CHECK(mkdtemp(temp_dir) != NULL);
+        atexit(temp_clean);
+    }
+    return temp_dir;
+}
+
 /* Good until the eighth call after it. */
 static inline const char *temp_path(const char *name)
 {
     static char path[8][256];
     static int at;
 
-    if (!*temp_dir) {
-        snprintf(temp_dir, sizeof temp_dir, "/tmp/patchbay-test-XXXXXX");
-        CHECK(mkdtemp(temp_dir) != NULL);
-        atexit(temp_clean);
-    }
     at = (at + 1) % 8;
-    snprintf(path[at], sizeof path[at], "%s/%s", temp_dir, name);
+    snprintf(path[at], sizeof path[at], "%s/%s", temp_root(), name);
     return path[at];
 }
 
@@ -41,6 +46,15 @@ static inline void temp_write(const char *path, const char *text)
     CHECK(f != NULL);
     CHECK(fputs(text, f) >= 0);
     CHECK(fclose(f) == 0);
+}
+
+/* A file with this text; its path is good as long as temp_path()'s. */
+static inline const char *temp_file(const char *name, const char *text)
+{
+    const char *path = temp_path(name);
+
+    temp_write(path, text);
+    return path;
 }
 
 static inline const char *temp_read(const char *path)

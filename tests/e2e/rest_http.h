@@ -3,7 +3,7 @@
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "cli_rig.h"
-#include "shape_kit.h"
+#include "shape_rig.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "child_kit.h"
+#include "child_rig.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

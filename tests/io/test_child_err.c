@@ -1,5 +1,5 @@
 /* The stderr of a child: its lines, their bounds, and how many there may be. */
-#include "child_kit.h"
+#include "child_rig.h"
 
 TEST(a_flood_on_stderr_neither_blocks_the_child_nor_grows)
 {

@@ -1,5 +1,5 @@
 /* What servers ask when nobody calls: the roots of the one client that has some. */
-#include "face/ask_kit.h"
+#include "face/ask_rig.h"
 #include "face/host/host.h"
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"

@@ -1,7 +1,7 @@
 /* The page: what a browser gets, how, and what it is allowed to do. */
 #include "face/listen/console_files.h"
 #include "face/listen/listen.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 
 static const char policy[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "

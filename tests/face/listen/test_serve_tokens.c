@@ -1,7 +1,7 @@
 /* What a token opened ends with it: streams, sessions, calls, and what is kept for them. */
 #include "face/caller/caller.h"
 #include "face/listen/listen.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 
 #define BEARER(token) "Authorization: Bearer " token "\r\n"
 #define MCP_HEADERS   REST_JSON "Accept: application/json, text/event-stream\r\n"

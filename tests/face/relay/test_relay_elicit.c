@@ -1,5 +1,5 @@
 /* "Done" after a URL was opened: it reaches the client that was asked to open it. */
-#include "face/ask_kit.h"
+#include "face/ask_rig.h"
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"

@@ -2,7 +2,7 @@
 #include "face/host/host.h"
 #include "face/listen/listen.h"
 #include "face/rest/rest.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 

@@ -1,7 +1,7 @@
 /* What a console needs to add, try and choose: texts that are understood, servers that are tried
  * before they are kept, filters that are counted. */
 #include "face/listen/listen.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/hub/hub.h"
 #include "temp_dir.h"
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* Calls as people watch them: who asked, which id, how far, how it ended; and what passes by as a
  * toast. */
 #include "face/host/host.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "mcp/serve/serve.h"

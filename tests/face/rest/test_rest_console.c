@@ -1,6 +1,6 @@
 /* What a console and scripts need beside S4's routes. What changes config.json is tested with the
  * real program. */
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"

@@ -3,7 +3,7 @@
 #include "face/listen/listen.h"
 #include "face/rest/rest.h"
 #include "face/rest/rest_impl.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/link/link.h"
 
 /* "/api/servers/{name}/logs" -> "/api/servers/x/logs" */

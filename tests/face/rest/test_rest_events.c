@@ -2,7 +2,7 @@
 #include "face/control/control.h"
 #include "face/control/control_write.h"
 #include "face/listen/listen.h"
-#include "face/rest_kit.h"
+#include "face/rest_rig.h"
 #include "hub/link/link.h"
 #include "mcp/serve/serve.h"
 

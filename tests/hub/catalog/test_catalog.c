@@ -1,4 +1,4 @@
-#include "catalog_kit.h"
+#include "catalog_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -11,11 +11,11 @@ TEST(tools_have_the_id_server_slash_tool)
     AUTO(catalog) struct catalog *c = catalog_new();
     const struct entry *const *list;
 
-    CHECK(kit_set(c, "fs", LIST_TOOLS, "[{\"name\":\"read_file\"}]"));
+    CHECK(rig_set(c, "fs", LIST_TOOLS, "[{\"name\":\"read_file\"}]"));
     CHECK_INT(catalog_all(c, LIST_TOOLS, &list), 1);
     CHECK_SPAN(list[0]->id, "fs/read_file");
     CHECK_SPAN(list[0]->wire, "fs__read_file");
-    CHECK(kit_find(c, &all, "fs/read_file") == list[0]);
+    CHECK(rig_find(c, &all, "fs/read_file") == list[0]);
 }
 
 /* S4-88 */
@@ -23,12 +23,12 @@ TEST(tools_of_the_same_name_do_not_collide)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
 
-    kit_set(c, "server_b", LIST_TOOLS, "[{\"name\":\"search\",\"b\":1}]");
-    kit_set(c, "server_a", LIST_TOOLS, "[{\"name\":\"search\",\"a\":1}]");
-    CHECK_STR(kit_render(c, &all, LIST_TOOLS),
+    rig_set(c, "server_b", LIST_TOOLS, "[{\"name\":\"search\",\"b\":1}]");
+    rig_set(c, "server_a", LIST_TOOLS, "[{\"name\":\"search\",\"a\":1}]");
+    CHECK_STR(rig_render(c, &all, LIST_TOOLS),
               "[{\"name\":\"server_a__search\",\"a\":1},{\"name\":\"server_b__search\",\"b\":1}]");
-    CHECK_STR(kit_find(c, &all, "server_a/search")->server, "server_a");
-    CHECK_STR(kit_find(c, &all, "server_b/search")->server, "server_b");
+    CHECK_STR(rig_find(c, &all, "server_a/search")->server, "server_a");
+    CHECK_STR(rig_find(c, &all, "server_b/search")->server, "server_b");
 }
 
 /* S4-89 S4-90 S4-91 S4-92 */
@@ -38,15 +38,15 @@ TEST(an_entry_knows_its_server_its_own_name_its_description_and_its_schema)
     AUTO_ARENA struct arena a = { 0 };
     const struct entry *e;
 
-    kit_set(c, "fs", LIST_TOOLS,
+    rig_set(c, "fs", LIST_TOOLS,
             "[{\"name\":\"read\",\"description\":\"Reads \\\"it\\\"\",\"inputSchema\": "
             "{\"type\":\"object\",\"x\":1.0}},{\"name\":\"bare\"}]");
-    e = kit_find(c, &all, "fs/read");
+    e = rig_find(c, &all, "fs/read");
     CHECK_STR(e->server, "fs");
     CHECK_SPAN(e->name, "read");
     CHECK_SPAN(entry_description(e, &a), "Reads \"it\"");
     CHECK_SPAN(entry_schema(e), "{\"type\":\"object\",\"x\":1.0}");
-    e = kit_find(c, &all, "fs/bare");
+    e = rig_find(c, &all, "fs/bare");
     CHECK_SPAN(entry_description(e, &a), "");
     CHECK_SPAN(entry_schema(e), "");
 }
@@ -58,11 +58,11 @@ TEST(a_server_named_breakpoint_does_not_collide_with_the_tools_named_so)
     struct scope s = { .builtins = 1 };
 
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"breakpoint_tool\"}"));
-    kit_set(c, "breakpoint", LIST_TOOLS, "[{\"name\":\"tool\"}]");
-    CHECK_STR(kit_names(c, &s, LIST_TOOLS), "breakpoint_tool breakpoint__tool");
-    CHECK(kit_find(c, &s, "breakpoint_tool")->server == NULL);
-    CHECK_STR(kit_find(c, &s, "breakpoint/tool")->server, "breakpoint");
-    CHECK_STR(kit_find(c, &s, "breakpoint__tool")->server, "breakpoint");
+    rig_set(c, "breakpoint", LIST_TOOLS, "[{\"name\":\"tool\"}]");
+    CHECK_STR(rig_names(c, &s, LIST_TOOLS), "breakpoint_tool breakpoint__tool");
+    CHECK(rig_find(c, &s, "breakpoint_tool")->server == NULL);
+    CHECK_STR(rig_find(c, &s, "breakpoint/tool")->server, "breakpoint");
+    CHECK_STR(rig_find(c, &s, "breakpoint__tool")->server, "breakpoint");
 }
 
 /* S4-224 */
@@ -72,16 +72,16 @@ TEST(a_tool_may_have_a_name_that_is_not_ascii)
     const struct entry *e;
     struct scope one = { .server = "s" };
 
-    kit_set(c, "s", LIST_TOOLS,
+    rig_set(c, "s", LIST_TOOLS,
             "[{\"name\":\"\\u8bfb\\u53d6\"},{\"name\":\"gr\xc3\xb6\xc3\x9f"
             "e\"}]");
-    e = kit_find(c, &all, "s/\xe8\xaf\xbb\xe5\x8f\x96");
+    e = rig_find(c, &all, "s/\xe8\xaf\xbb\xe5\x8f\x96");
     CHECK_SPAN(e->name, "\xe8\xaf\xbb\xe5\x8f\x96");
     CHECK(strspn(e->wire.p, "s_0123456789abcdef") >= e->wire.n);
     CHECK(catalog_find(c, &all, LIST_TOOLS, e->wire, NULL) == e);
     /* under its own address the text stays as the server wrote it */
-    CHECK_HAS(kit_render(c, &one, LIST_TOOLS), "{\"name\":\"\\u8bfb\\u53d6\"}");
-    CHECK(kit_find(c, &one,
+    CHECK_HAS(rig_render(c, &one, LIST_TOOLS), "{\"name\":\"\\u8bfb\\u53d6\"}");
+    CHECK(rig_find(c, &one,
                    "gr\xc3\xb6\xc3\x9f"
                    "e"));
 }
@@ -95,18 +95,18 @@ TEST(built_ins_come_first_as_they_were_added_and_the_rest_by_id)
                                         "a/b.c", "a/\xc3\xa4", "a1/x",  "b/x" };
 
     /* "a-b/" is before "a/", since "-" is before "/" */
-    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"x\"}]");
+    rig_set(c, "b", LIST_TOOLS, "[{\"name\":\"x\"}]");
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"z\"}"));
-    kit_set(c, "a", LIST_TOOLS,
+    rig_set(c, "a", LIST_TOOLS,
             "[{\"name\":\"\xc3\xa4\"},{\"name\":\"b.c\"},{\"name\":\"b\"},{\"name\":\"A\"}]");
-    kit_set(c, "a1", LIST_TOOLS, "[{\"name\":\"x\"}]");
-    kit_set(c, "a-b", LIST_TOOLS, "[{\"name\":\"x\"}]");
+    rig_set(c, "a1", LIST_TOOLS, "[{\"name\":\"x\"}]");
+    rig_set(c, "a-b", LIST_TOOLS, "[{\"name\":\"x\"}]");
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"a\"}"));
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"z\",\"again\":1}"));
     CHECK_INT(catalog_all(c, LIST_TOOLS, &list), ARRAY_LEN(want));
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
         CHECK_SPAN(list[i]->id, want[i]);
-    CHECK(span_starts(span_of(kit_render(c, &s, LIST_TOOLS)),
+    CHECK(span_starts(span_of(rig_render(c, &s, LIST_TOOLS)),
                       "[{\"name\":\"z\",\"again\":1},{\"name\":\"a\"},{\"name\":\"a-b__x\"}"));
 }
 
@@ -124,71 +124,71 @@ TEST(items_keep_their_bytes_but_for_the_name)
         "[{\"z\":1.0,\"title\" : \"name\",\n\"name\"\t:\t\"t\" , \"inputSchema\":{\"name\":\"t\","
         "\"properties\":{\"r\":{\"x-mcp-header\":\"Region\"}}},\"n\":12345678901234567890}]";
 
-    kit_set(c, "s", LIST_TOOLS, list);
-    CHECK_STR(kit_render(c, &all, LIST_TOOLS), want);
-    CHECK_STR(kit_render(c, &one, LIST_TOOLS), own);
-    kit_set(c, "s", LIST_PROMPTS, list);
-    CHECK_STR(kit_render(c, &all, LIST_PROMPTS), want);
-    CHECK_STR(kit_render(c, &all, LIST_RESOURCES), "[]");
+    rig_set(c, "s", LIST_TOOLS, list);
+    CHECK_STR(rig_render(c, &all, LIST_TOOLS), want);
+    CHECK_STR(rig_render(c, &one, LIST_TOOLS), own);
+    rig_set(c, "s", LIST_PROMPTS, list);
+    CHECK_STR(rig_render(c, &all, LIST_PROMPTS), want);
+    CHECK_STR(rig_render(c, &all, LIST_RESOURCES), "[]");
 }
 
 TEST(names_with_escapes_are_replaced_whole)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
 
-    kit_set(c, "s", LIST_TOOLS, "[{\"na\\u006de\":\"\\u0061b\",\"x\":2}]");
-    CHECK_STR(kit_render(c, &all, LIST_TOOLS), "[{\"na\\u006de\":\"s__ab\",\"x\":2}]");
-    CHECK_SPAN(kit_find(c, &all, "s/ab")->name, "ab");
+    rig_set(c, "s", LIST_TOOLS, "[{\"na\\u006de\":\"\\u0061b\",\"x\":2}]");
+    CHECK_STR(rig_render(c, &all, LIST_TOOLS), "[{\"na\\u006de\":\"s__ab\",\"x\":2}]");
+    CHECK_SPAN(rig_find(c, &all, "s/ab")->name, "ab");
 }
 
 /* S0-4 */
 TEST(a_scope_shows_what_its_filter_lets_through)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
-    AUTO(filter) struct filter *reads = kit_filter("{\"pattern\":\"^read\"}");
-    AUTO(filter) struct filter *of_b = kit_filter("{\"servers\":[\"b\"]}");
+    AUTO(filter) struct filter *reads = rig_filter("{\"pattern\":\"^read\"}");
+    AUTO(filter) struct filter *of_b = rig_filter("{\"servers\":[\"b\"]}");
     struct scope s = { .filter = reads, .builtins = 1 };
 
-    kit_set(c, "a", LIST_TOOLS, "[{\"name\":\"read_x\"},{\"name\":\"write\"}]");
-    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"read_y\"},{\"name\":\"unread\"}]");
-    kit_set(c, "a", LIST_PROMPTS, "[{\"name\":\"p\"}]");
+    rig_set(c, "a", LIST_TOOLS, "[{\"name\":\"read_x\"},{\"name\":\"write\"}]");
+    rig_set(c, "b", LIST_TOOLS, "[{\"name\":\"read_y\"},{\"name\":\"unread\"}]");
+    rig_set(c, "a", LIST_PROMPTS, "[{\"name\":\"p\"}]");
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"reader\"}"));
-    CHECK_STR(kit_names(c, &s, LIST_TOOLS), "reader a__read_x b__read_y");
-    CHECK(kit_find(c, &s, "a/read_x"));
-    CHECK(!kit_find(c, &s, "a/write"));
-    CHECK(!kit_find(c, &s, "a__write"));
-    CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "a__p"); /* the prompts of whom it shows */
+    CHECK_STR(rig_names(c, &s, LIST_TOOLS), "reader a__read_x b__read_y");
+    CHECK(rig_find(c, &s, "a/read_x"));
+    CHECK(!rig_find(c, &s, "a/write"));
+    CHECK(!rig_find(c, &s, "a__write"));
+    CHECK_STR(rig_names(c, &s, LIST_PROMPTS), "a__p"); /* the prompts of whom it shows */
     s.filter = of_b;
-    CHECK_STR(kit_names(c, &s, LIST_TOOLS), "b__read_y b__unread");
-    CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "");
+    CHECK_STR(rig_names(c, &s, LIST_TOOLS), "b__read_y b__unread");
+    CHECK_STR(rig_names(c, &s, LIST_PROMPTS), "");
     s.server = "b";
     s.filter = reads;
-    CHECK_STR(kit_names(c, &s, LIST_TOOLS), "read_y");
-    CHECK(!kit_find(c, &s, "unread"));
+    CHECK_STR(rig_names(c, &s, LIST_TOOLS), "read_y");
+    CHECK(!rig_find(c, &s, "unread"));
 }
 
 /* Whoever is shown no tool of a server gets nothing else of it, in whatever way he asks. */
 TEST(what_a_filter_hides_has_no_resources_and_prompts_either)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
-    AUTO(filter) struct filter *reads = kit_filter("{\"tools\":[\"read\"]}");
-    AUTO(filter) struct filter *but_b = kit_filter("{\"not\":{\"servers\":[\"b\"]}}");
+    AUTO(filter) struct filter *reads = rig_filter("{\"tools\":[\"read\"]}");
+    AUTO(filter) struct filter *but_b = rig_filter("{\"not\":{\"servers\":[\"b\"]}}");
     AUTO_ARENA struct arena a = { 0 };
     struct scope s = { .filter = reads };
 
-    kit_set(c, "a", LIST_TOOLS, "[{\"name\":\"read\"}]");
-    kit_set(c, "a", LIST_RESOURCES, "[{\"uri\":\"x://a\"}]");
-    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"write\"}]");
-    kit_set(c, "b", LIST_RESOURCES, "[{\"uri\":\"x://b\"}]");
-    kit_set(c, "b", LIST_TEMPLATES, "[{\"uriTemplate\":\"t://{v}\"}]");
-    kit_set(c, "b", LIST_PROMPTS, "[{\"name\":\"p\"}]");
+    rig_set(c, "a", LIST_TOOLS, "[{\"name\":\"read\"}]");
+    rig_set(c, "a", LIST_RESOURCES, "[{\"uri\":\"x://a\"}]");
+    rig_set(c, "b", LIST_TOOLS, "[{\"name\":\"write\"}]");
+    rig_set(c, "b", LIST_RESOURCES, "[{\"uri\":\"x://b\"}]");
+    rig_set(c, "b", LIST_TEMPLATES, "[{\"uriTemplate\":\"t://{v}\"}]");
+    rig_set(c, "b", LIST_PROMPTS, "[{\"name\":\"p\"}]");
     catalog_note_uri(c, "b", SPAN("seen://b"));
     for (int i = 0; i < 2; i++, s.filter = but_b) {
         static const char *const uris[] = { "x://b", "t://1", "seen://b", "patchbay://b/x://b" };
 
-        CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a");
-        CHECK_STR(kit_names(c, &s, LIST_TEMPLATES), "");
-        CHECK_STR(kit_names(c, &s, LIST_PROMPTS), "");
+        CHECK_STR(rig_names(c, &s, LIST_RESOURCES), "x://a");
+        CHECK_STR(rig_names(c, &s, LIST_TEMPLATES), "");
+        CHECK_STR(rig_names(c, &s, LIST_PROMPTS), "");
         CHECK(!catalog_find(c, &s, LIST_PROMPTS, SPAN("b/p"), NULL));
         for (size_t k = 0; k < ARRAY_LEN(uris); k++)
             CHECK(!catalog_route(c, &s, span_of(uris[k]), &a).server);
@@ -197,9 +197,9 @@ TEST(what_a_filter_hides_has_no_resources_and_prompts_either)
         CHECK(!scope_shows_server(c, &s, "b"));
     }
     s.filter = reads; /* it is asked anew when the tools have changed */
-    CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a");
-    kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"read\"}]");
-    CHECK_STR(kit_names(c, &s, LIST_RESOURCES), "x://a x://b");
+    CHECK_STR(rig_names(c, &s, LIST_RESOURCES), "x://a");
+    rig_set(c, "b", LIST_TOOLS, "[{\"name\":\"read\"}]");
+    CHECK_STR(rig_names(c, &s, LIST_RESOURCES), "x://a x://b");
     CHECK(catalog_route(c, &s, SPAN("patchbay://b/x://b"), &a).server);
 }
 
@@ -222,12 +222,12 @@ TEST(a_scope_shows_the_groups_it_names)
 
     catalog_add_builtin(c, LIST_TOOLS, 2, SPAN("{\"name\":\"external\"}"));
     catalog_add_builtin(c, LIST_TOOLS, 8, SPAN("{\"name\":\"breakpoint\"}"));
-    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"}]");
+    rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"}]");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        CHECK_STR(kit_names(c, &cases[i].s, LIST_TOOLS), cases[i].want);
-        CHECK_INT(kit_find(c, &cases[i].s, "external") != NULL,
+        CHECK_STR(rig_names(c, &cases[i].s, LIST_TOOLS), cases[i].want);
+        CHECK_INT(rig_find(c, &cases[i].s, "external") != NULL,
                   strstr(cases[i].want, "external") != NULL);
-        CHECK_INT(kit_find(c, &cases[i].s, "s/t") != NULL,
+        CHECK_INT(rig_find(c, &cases[i].s, "s/t") != NULL,
                   strchr(cases[i].want, 't') && !cases[i].s.no_external);
     }
 }
@@ -236,7 +236,7 @@ TEST(the_lists_of_a_spec_switch_tools_off)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
     static const char *const on[] = { "read*", "list", NULL }, *const off[] = { "*_secret", NULL };
-    struct spec spec = kit_spec("s");
+    struct spec spec = rig_spec("s");
     uint64_t version;
     bool changed;
     static const char list[] = "[{\"name\":\"read_a\"},{\"name\":\"read_secret\"},{\"name\":"
@@ -245,22 +245,22 @@ TEST(the_lists_of_a_spec_switch_tools_off)
     spec.enabled_tools = on;
     spec.disabled_tools = off;
     CHECK_INT(catalog_set(c, &spec, LIST_TOOLS, span_of(list), &changed, NULL), 0);
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "s__list s__read_a");
-    CHECK(!kit_find(c, &all, "s/write"));
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__list s__read_a");
+    CHECK(!rig_find(c, &all, "s/write"));
     CHECK_INT(catalog_count(c, "s", LIST_TOOLS), 4);
     version = catalog_version(c, LIST_TOOLS);
     CHECK(!catalog_respec(c, &spec));
     CHECK_INT(catalog_version(c, LIST_TOOLS), version);
 
-    spec.enabled_tools = kit_none;
+    spec.enabled_tools = rig_none;
     CHECK(catalog_respec(c, &spec));
     CHECK_INT(catalog_version(c, LIST_TOOLS), version + 1);
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "s__list s__read_a s__write");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__list s__read_a s__write");
     /* the same list with another spec is a change, too */
-    spec.disabled_tools = kit_none;
+    spec.disabled_tools = rig_none;
     CHECK_INT(catalog_set(c, &spec, LIST_TOOLS, span_of(list), &changed, NULL), 0);
     CHECK(changed);
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "s__list s__read_a s__read_secret s__write");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__list s__read_a s__read_secret s__write");
     CHECK(!catalog_respec(c, &(struct spec){ .name = "nobody" }));
 }
 
@@ -271,15 +271,15 @@ TEST(versions_tell_changes_and_only_those)
     struct pb_error err;
     bool changed = true;
 
-    CHECK(!kit_set(c, "s", LIST_TOOLS, ""));
-    CHECK(!kit_set(c, "s", LIST_TOOLS, "[]"));
-    CHECK(!kit_set(c, "s", LIST_TOOLS, "[ ]"));
+    CHECK(!rig_set(c, "s", LIST_TOOLS, ""));
+    CHECK(!rig_set(c, "s", LIST_TOOLS, "[]"));
+    CHECK(!rig_set(c, "s", LIST_TOOLS, "[ ]"));
     CHECK_INT(catalog_version(c, LIST_TOOLS), v);
-    CHECK(kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
+    CHECK(rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
     CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
-    CHECK(!kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
+    CHECK(!rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
     CHECK_INT(catalog_version(c, LIST_TOOLS), v);
-    CHECK(kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\",\"title\":\"A\"}]"));
+    CHECK(rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\",\"title\":\"A\"}]"));
     CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
     CHECK_INT(catalog_version(c, LIST_PROMPTS), 0);
 
@@ -293,21 +293,21 @@ TEST(versions_tell_changes_and_only_those)
     CHECK_INT(catalog_set(c, &(struct spec){ .name = "s" }, LIST_TOOLS, SPAN("["), &changed, NULL),
               -PB_E_INVALID);
     CHECK_INT(catalog_version(c, LIST_TOOLS), v);
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "s__a");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__a");
 
-    CHECK(kit_set(c, "s", LIST_TOOLS, "[]"));
+    CHECK(rig_set(c, "s", LIST_TOOLS, "[]"));
     CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
     CHECK(!catalog_drop(c, "s"));
     CHECK(!catalog_drop(c, "s"));
-    kit_set(c, "t", LIST_TOOLS, "[{\"name\":\"a\"},{\"name\":\"b\"}]");
-    kit_set(c, "t", LIST_PROMPTS, "[{\"name\":\"a\"}]");
+    rig_set(c, "t", LIST_TOOLS, "[{\"name\":\"a\"},{\"name\":\"b\"}]");
+    rig_set(c, "t", LIST_PROMPTS, "[{\"name\":\"a\"}]");
     CHECK_INT(catalog_count(c, "t", LIST_TOOLS), 2);
     CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), 2);
     CHECK(catalog_drop(c, "t"));
     CHECK_INT(catalog_count(c, "t", LIST_TOOLS), 0);
     CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), 0);
     CHECK_INT(catalog_version(c, LIST_TOOLS), v + 2);
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "");
 }
 
 TEST(items_without_a_good_name_are_left_out_and_the_log_says_why)
@@ -337,13 +337,13 @@ TEST(items_without_a_good_name_are_left_out_and_the_log_says_why)
         AUTO(catalog) struct catalog *c = catalog_new();
         AUTO_BUF struct buf list = { 0 };
 
-        kit_listen();
+        rig_listen();
         buf_printf(&list, "[{\"name\":\"first\"},%s,{\"name\":\"last\"}]", cases[i].item);
-        kit_set(c, "s", LIST_TOOLS, buf_cstr(&list));
-        CHECK_STR(kit_names(c, &all, LIST_TOOLS), "s__first s__last");
-        CHECK_INT(kit_warnings, 1);
-        CHECK_HAS(kit_logged(), "server 's': tool 2 is left out: ");
-        CHECK_HAS(kit_logged(), cases[i].why);
+        rig_set(c, "s", LIST_TOOLS, buf_cstr(&list));
+        CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__first s__last");
+        CHECK_INT(rig_warnings, 1);
+        CHECK_HAS(rig_logged(), "server 's': tool 2 is left out: ");
+        CHECK_HAS(rig_logged(), cases[i].why);
     }
 }
 
@@ -351,13 +351,13 @@ TEST(names_of_one_server_count_once_and_the_first_wins)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
 
-    kit_listen();
-    kit_set(c, "s", LIST_TOOLS,
+    rig_listen();
+    rig_set(c, "s", LIST_TOOLS,
             "[{\"name\":\"b\",\"n\":1},{\"name\":\"a\"},{\"name\":\"b\",\"n\":2},{\"n\":3,\"name\":"
             "\"\\u0062\"}]");
-    CHECK_STR(kit_render(c, &all, LIST_TOOLS), "[{\"name\":\"s__a\"},{\"name\":\"s__b\",\"n\":1}]");
-    CHECK_INT(kit_warnings, 2);
-    CHECK_HAS(kit_logged(), "server 's': tool 'b' is listed more than once: the first one counts");
+    CHECK_STR(rig_render(c, &all, LIST_TOOLS), "[{\"name\":\"s__a\"},{\"name\":\"s__b\",\"n\":1}]");
+    CHECK_INT(rig_warnings, 2);
+    CHECK_HAS(rig_logged(), "server 's': tool 'b' is listed more than once: the first one counts");
 }
 
 /* ---- Rendered lists are shared ----------------------------------------------------------- */
@@ -365,9 +365,9 @@ TEST(names_of_one_server_count_once_and_the_first_wins)
 TEST(a_list_is_rendered_once_per_scope_and_version)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
-    AUTO(filter) struct filter *f = kit_filter("{\"tools\":[\"t\"]}");
-    AUTO(filter) struct filter *same = kit_filter("{\"tools\":[\"t\"]}");
-    AUTO(filter) struct filter *other = kit_filter("{\"tools\":[\"u\"]}");
+    AUTO(filter) struct filter *f = rig_filter("{\"tools\":[\"t\"]}");
+    AUTO(filter) struct filter *same = rig_filter("{\"tools\":[\"t\"]}");
+    AUTO(filter) struct filter *other = rig_filter("{\"tools\":[\"u\"]}");
     const struct scope scopes[] = {
         { 0 },
         { .server = "s" },
@@ -380,7 +380,7 @@ TEST(a_list_is_rendered_once_per_scope_and_version)
     };
     struct blob *first[ARRAY_LEN(scopes)], *b;
 
-    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"},{\"name\":\"u\"}]");
+    rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"},{\"name\":\"u\"}]");
     for (size_t i = 0; i < ARRAY_LEN(scopes); i++)
         first[i] = catalog_render(c, &scopes[i], LIST_TOOLS);
     for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
@@ -397,7 +397,7 @@ TEST(a_list_is_rendered_once_per_scope_and_version)
             CHECK(first[k] != first[i]);
     }
     /* what is held stays as it was */
-    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"v\"}]");
+    rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"v\"}]");
     b = catalog_render(c, &scopes[0], LIST_TOOLS);
     CHECK_STR(first[0]->p, "[{\"name\":\"s__t\"},{\"name\":\"s__u\"}]");
     CHECK_STR(b->p, "[{\"name\":\"s__v\"}]");
@@ -429,7 +429,7 @@ static void check_many(struct catalog *c, size_t want)
     CHECK_INT(n, want);
     for (i = 1; i < n; i++)
         CHECK(span_cmp(list[i - 1]->id, list[i]->id) < 0);
-    CHECK_INT(json_parse(&doc, span_of(kit_render(c, &all, LIST_TOOLS)), NULL, NULL), 0);
+    CHECK_INT(json_parse(&doc, span_of(rig_render(c, &all, LIST_TOOLS)), NULL, NULL), 0);
     CHECK_INT(json_len(json_root(&doc)), want);
     i = 0;
     JSON_FOREACH(v, json_root(&doc)) {
@@ -450,7 +450,7 @@ TEST(ten_thousand_tools_of_one_server_are_in_order_found_and_rendered)
 
     make_list(&list, SERVERS * TOOLS);
     before = mem_count();
-    kit_set(c, "big", LIST_TOOLS, buf_cstr(&list));
+    rig_set(c, "big", LIST_TOOLS, buf_cstr(&list));
     /* few blocks of memory, however many tools */
     CHECK(mem_count() - before < 100);
     check_many(c, SERVERS * TOOLS);
@@ -465,7 +465,7 @@ TEST(a_hundred_servers_with_a_hundred_tools_each_are_in_order_found_and_rendered
     make_list(&list, TOOLS);
     for (int i = 0; i < SERVERS; i++) {
         snprintf(name, sizeof name, "server-%d", (i * 37) % SERVERS);
-        kit_set(c, name, LIST_TOOLS, buf_cstr(&list));
+        rig_set(c, name, LIST_TOOLS, buf_cstr(&list));
     }
     check_many(c, SERVERS * TOOLS);
     for (int i = 0; i < SERVERS; i += 2) {
@@ -477,7 +477,7 @@ TEST(a_hundred_servers_with_a_hundred_tools_each_are_in_order_found_and_rendered
     {
         uint64_t before = mem_count();
 
-        kit_set(c, "server-1", LIST_TOOLS, "[{\"name\":\"x\"}]");
+        rig_set(c, "server-1", LIST_TOOLS, "[{\"name\":\"x\"}]");
         CHECK(mem_count() - before < 20);
     }
     check_many(c, SERVERS * TOOLS / 2 - TOOLS + 1);

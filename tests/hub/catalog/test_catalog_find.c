@@ -1,4 +1,4 @@
-#include "catalog_kit.h"
+#include "catalog_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -10,12 +10,12 @@ static struct catalog *some(void)
     struct catalog *c = catalog_new();
 
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"todo\"}"));
-    kit_set(c, "github", LIST_TOOLS,
+    rig_set(c, "github", LIST_TOOLS,
             "[{\"name\":\"search\"},{\"name\":\"create_issue\"},{\"name\":\"repo.list\"},"
             "{\"name\":\"a/b\"},{\"name\":\"filesystem.write\"}]");
-    kit_set(c, "filesystem", LIST_TOOLS, "[{\"name\":\"read\"},{\"name\":\"write\"}]");
-    kit_set(c, "empty", LIST_TOOLS, "[]");
-    kit_set(c, "github", LIST_PROMPTS, "[{\"name\":\"review\"}]");
+    rig_set(c, "filesystem", LIST_TOOLS, "[{\"name\":\"read\"},{\"name\":\"write\"}]");
+    rig_set(c, "empty", LIST_TOOLS, "[]");
+    rig_set(c, "github", LIST_PROMPTS, "[{\"name\":\"review\"}]");
     return c;
 }
 
@@ -40,14 +40,14 @@ TEST(a_name_is_understood_in_every_form)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct entry *e = kit_find(c, &all, cases[i].name);
+        const struct entry *e = rig_find(c, &all, cases[i].name);
 
         if (!e)
             TAP_FAIL("%s is not found", cases[i].name);
         CHECK_SPAN(e->id, cases[i].id);
     }
     /* what the server is sent is its own name */
-    CHECK_SPAN(kit_find(c, &all, "github.search")->name, "search");
+    CHECK_SPAN(rig_find(c, &all, "github.search")->name, "search");
     CHECK(catalog_find(c, &all, LIST_PROMPTS, SPAN("github__review"), NULL));
     CHECK(catalog_find(c, &all, LIST_PROMPTS, SPAN("github/review"), NULL));
 }
@@ -59,20 +59,20 @@ TEST(one_server_alone_is_asked_by_its_own_names_and_not_for_those_of_another)
     struct scope one = { .server = "github" };
     struct pb_error err;
 
-    CHECK_SPAN(kit_find(c, &one, "search")->id, "github/search");
-    CHECK_SPAN(kit_find(c, &one, "github.search")->id, "github/search");
-    CHECK_SPAN(kit_find(c, &one, "github__search")->id, "github/search");
-    CHECK_SPAN(kit_find(c, &one, "a/b")->id, "github/a/b");
+    CHECK_SPAN(rig_find(c, &one, "search")->id, "github/search");
+    CHECK_SPAN(rig_find(c, &one, "github.search")->id, "github/search");
+    CHECK_SPAN(rig_find(c, &one, "github__search")->id, "github/search");
+    CHECK_SPAN(rig_find(c, &one, "a/b")->id, "github/a/b");
     /* its own name comes before every other reading */
-    CHECK_SPAN(kit_find(c, &one, "filesystem.write")->id, "github/filesystem.write");
+    CHECK_SPAN(rig_find(c, &one, "filesystem.write")->id, "github/filesystem.write");
 
     CHECK(!catalog_find(c, &one, LIST_TOOLS, SPAN("filesystem.read"), &err));
     CHECK_INT(err.code, PB_E_NOT_FOUND);
     CHECK_STR(fault_name(&err), "tool_not_found");
     CHECK_HAS(err.msg, "'filesystem.read' is not a tool of server 'github'");
-    CHECK(!kit_find(c, &one, "filesystem/read"));
-    CHECK(!kit_find(c, &one, "filesystem__read"));
-    CHECK(!kit_find(c, &one, "todo"));
+    CHECK(!rig_find(c, &one, "filesystem/read"));
+    CHECK(!rig_find(c, &one, "filesystem__read"));
+    CHECK(!rig_find(c, &one, "todo"));
 }
 
 TEST(a_miss_says_what_is_missing_and_which_names_are_like_it)
@@ -125,7 +125,7 @@ TEST(a_miss_of_another_kind_says_which)
 TEST(what_is_hidden_is_not_offered_either)
 {
     AUTO(catalog) struct catalog *c = some();
-    AUTO(filter) struct filter *f = kit_filter("{\"not\":{\"tools\":[\"search\"]}}");
+    AUTO(filter) struct filter *f = rig_filter("{\"not\":{\"tools\":[\"search\"]}}");
     struct scope s = { .filter = f };
     struct pb_error err;
 

@@ -1,4 +1,4 @@
-#include "catalog_kit.h"
+#include "catalog_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -25,7 +25,7 @@ static struct span out_uri(struct catalog *c, const char *server, struct span ur
 static int set(struct catalog *c, const char *server, enum list_kind kind, struct span list,
                struct pb_error *err)
 {
-    struct spec spec = kit_spec(server);
+    struct spec spec = rig_spec(server);
     bool changed = false;
 
     return catalog_set(c, &spec, kind, list, &changed, err);
@@ -49,7 +49,7 @@ TEST(items_of_one_kind_are_bounded_over_all_servers)
     CHECK_INT(set(c, "b", LIST_TOOLS, SPAN("[{\"name\":\"x\"}]"), &err), -PB_E_LIMIT);
     CHECK_STR(err.msg, "the tools of server 'b' would be more than 100000 in all");
     CHECK_INT(catalog_count(c, "b", LIST_TOOLS), 0);
-    CHECK(kit_find(c, &all, "s9/9999"));
+    CHECK(rig_find(c, &all, "s9/9999"));
     /* other kinds have their own bound, and what goes makes room */
     CHECK_INT(set(c, "b", LIST_PROMPTS, SPAN("[{\"name\":\"z\"}]"), &err), 0);
     CHECK_INT(set(c, "s0", LIST_TOOLS, SPAN("[]"), &err), 0);
@@ -70,7 +70,7 @@ TEST(what_is_remembered_of_servers_that_are_away_is_bounded)
     make_list(&list, CATALOG_SERVER_ITEMS_MAX, "uri");
     for (int i = 0; i <= CATALOG_ITEMS_MAX / CATALOG_SERVER_ITEMS_MAX; i++) {
         server_name(name, i);
-        kit_set(c, name, LIST_RESOURCES, buf_cstr(&list));
+        rig_set(c, name, LIST_RESOURCES, buf_cstr(&list));
         CHECK(catalog_put_away(c, name));
     }
     CHECK_STR(catalog_route(c, &all, SPAN("7"), &a).server, "s0");
@@ -131,17 +131,17 @@ TEST(items_of_one_server_are_bounded)
             enum list_kind kind = kinds[k].kind;
 
             make_list(&list, kinds[k].most + past[i], kinds[k].key);
-            CHECK(kit_set(c, "s", kind, buf_cstr(&list)));
+            CHECK(rig_set(c, "s", kind, buf_cstr(&list)));
             CHECK_INT(catalog_count(c, "s", kind), kinds[k].most);
             CHECK_INT(catalog_left_out(c, "s", kind), past[i]);
             CHECK_INT(catalog_most(kind), kinds[k].most);
             CHECK(catalog_find(c, &all, kind, SPAN("s/0"), NULL));
             /* the same again changes nothing; one item less does */
-            CHECK(!kit_set(c, "s", kind, buf_cstr(&list)));
+            CHECK(!rig_set(c, "s", kind, buf_cstr(&list)));
             make_list(&list, kinds[k].most - 1, kinds[k].key);
-            CHECK(kit_set(c, "s", kind, buf_cstr(&list)));
+            CHECK(rig_set(c, "s", kind, buf_cstr(&list)));
             CHECK_INT(catalog_left_out(c, "s", kind), 0);
-            CHECK(kit_set(c, "other", kind, buf_cstr(&list)));
+            CHECK(rig_set(c, "other", kind, buf_cstr(&list)));
         }
 }
 
@@ -157,19 +157,19 @@ TEST(bytes_of_one_server_are_bounded)
         make_spaces(&list, (size_t)(CATALOG_SERVER_BYTES_MAX + past[i]));
         memcpy(list.p, "[{\"name\":\"a\"},", 14);
         memcpy(list.p + list.n - strlen(end), end, strlen(end));
-        CHECK(kit_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
-        CHECK_STR(kit_names(c, &all, LIST_TOOLS), i ? "s__a" : "s__a s__b");
+        CHECK(rig_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
+        CHECK_STR(rig_names(c, &all, LIST_TOOLS), i ? "s__a" : "s__a s__b");
         CHECK_INT(catalog_left_out(c, "s", LIST_TOOLS), i > 0);
-        CHECK(!kit_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
+        CHECK(!rig_set(c, "s", LIST_TOOLS, buf_cstr(&list)));
     }
     for (size_t i = 0; i < ARRAY_LEN(past); i++) {
         AUTO(catalog) struct catalog *c = catalog_new();
         AUTO_BUF struct buf list = { 0 };
 
         make_spaces(&list, (size_t)(CATALOG_SERVER_BYTES_MAX + past[i]));
-        kit_set(c, "s", LIST_TOOLS, buf_cstr(&list));
+        rig_set(c, "s", LIST_TOOLS, buf_cstr(&list));
         CHECK_INT(catalog_left_out(c, "s", LIST_TOOLS), 0);
-        CHECK_STR(kit_render(c, &all, LIST_TOOLS), "[]");
+        CHECK_STR(rig_render(c, &all, LIST_TOOLS), "[]");
     }
 }
 
@@ -185,12 +185,12 @@ static void check_length(enum list_kind kind, const char *key, size_t max)
         for (size_t n = max + (size_t)past[i]; n; n--)
             buf_byte(&list, 'x');
         buf_str(&list, "\"}]");
-        kit_listen();
-        kit_set(c, "s", kind, buf_cstr(&list));
+        rig_listen();
+        rig_set(c, "s", kind, buf_cstr(&list));
         CHECK_INT(catalog_count(c, NULL, kind), i == 0);
-        CHECK_INT(kit_warnings, i > 0);
+        CHECK_INT(rig_warnings, i > 0);
         if (i)
-            CHECK_HAS(kit_logged(), "is too long");
+            CHECK_HAS(rig_logged(), "is too long");
     }
 }
 
@@ -216,13 +216,13 @@ TEST(what_is_said_about_a_bad_list_is_bounded)
         AUTO(catalog) struct catalog *c = catalog_new();
         AUTO_BUF struct buf list = { 0 }, want = { 0 };
 
-        kit_listen();
+        rig_listen();
         make_list(&list, cases[i].bad, "nom");
-        kit_set(c, "s", LIST_TOOLS, buf_cstr(&list));
-        CHECK_INT(kit_warnings, cases[i].lines);
+        rig_set(c, "s", LIST_TOOLS, buf_cstr(&list));
+        CHECK_INT(rig_warnings, cases[i].lines);
         buf_printf(&want, "server 's': %zu more of its tools are left out",
                    cases[i].bad - CATALOG_WARNINGS_MAX);
-        CHECK_INT(strstr(kit_logged(), buf_cstr(&want)) != NULL,
+        CHECK_INT(strstr(rig_logged(), buf_cstr(&want)) != NULL,
                   cases[i].bad > CATALOG_WARNINGS_MAX);
     }
 }
@@ -282,7 +282,7 @@ TEST(a_uri_too_long_to_be_kept_goes_out_in_the_long_form)
     AUTO_BUF struct buf uri = { 0 };
     struct span out;
 
-    kit_set(c, "s", LIST_RESOURCES, "[]");
+    rig_set(c, "s", LIST_RESOURCES, "[]");
     buf_str(&uri, "x:");
     while (uri.n < CATALOG_NAME_MAX)
         buf_byte(&uri, 'y');
@@ -303,7 +303,7 @@ TEST(as_many_rendered_lists_are_kept_as_the_bound_says)
     AUTO(catalog) struct catalog *c = catalog_new();
     struct blob *held[CATALOG_RENDERS_MAX + 1], *again;
 
-    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"}]");
+    rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"}]");
     for (unsigned i = 0; i < CATALOG_RENDERS_MAX; i++)
         held[i] = catalog_render(c, &(struct scope){ .builtins = i }, LIST_TOOLS);
     for (unsigned i = 0; i < CATALOG_RENDERS_MAX; i++) {
@@ -332,7 +332,7 @@ TEST(a_miss_offers_at_most_so_many_names_the_nearest_first)
     struct scope one = { .server = "s" };
     struct pb_error err;
 
-    kit_set(c, "s", LIST_TOOLS,
+    rig_set(c, "s", LIST_TOOLS,
             "[{\"name\":\"reader1\"},{\"name\":\"reader2\"},{\"name\":\"read\"},{\"name\":"
             "\"reader3\"},{\"name\":\"readers\"}]");
     CHECK(!catalog_find(c, &one, LIST_TOOLS, SPAN("reade"), &err));
@@ -350,11 +350,11 @@ TEST(a_miss_looks_at_so_many_names_and_no_more)
         struct pb_error err;
 
         make_list(&list, before[i], "name");
-        kit_set(c, "a", LIST_TOOLS, buf_cstr(&list));
-        kit_set(c, "b", LIST_TOOLS, "[{\"name\":\"needle_in_the_hay\"}]");
+        rig_set(c, "a", LIST_TOOLS, buf_cstr(&list));
+        rig_set(c, "b", LIST_TOOLS, "[{\"name\":\"needle_in_the_hay\"}]");
         CHECK(!catalog_find(c, &all, LIST_TOOLS, SPAN("needle_in_the_hey"), &err));
         CHECK_INT(strstr(err.msg, "'b__needle_in_the_hay'") != NULL, i == 0);
-        CHECK(kit_find(c, &all, "b__needle_in_the_hay"));
+        CHECK(rig_find(c, &all, "b__needle_in_the_hay"));
     }
 }
 
@@ -389,8 +389,8 @@ TEST(what_it_costs_to_write_uris_is_bounded_for_all_of_a_result)
     struct span out;
 
     costly_templates(&list, CATALOG_TEMPLATES_MAX);
-    kit_set(c, "cheap", LIST_TEMPLATES, "[{\"uriTemplate\":\"z:{x}\"}]");
-    kit_set(c, "costly", LIST_TEMPLATES, buf_cstr(&list));
+    rig_set(c, "cheap", LIST_TEMPLATES, "[{\"uriTemplate\":\"z:{x}\"}]");
+    rig_set(c, "costly", LIST_TEMPLATES, buf_cstr(&list));
     /* a short one can be told, and costs what it costs */
     CHECK_SPAN(catalog_out_uri(c, &all, "s", SPAN("x:y"), &a, &steps), "x:y");
     CHECK(CATALOG_STEPS_MAX - steps <= 2 * CATALOG_TEMPLATES_MAX);
@@ -416,7 +416,7 @@ TEST(a_long_uri_is_held_against_no_template)
     AUTO_ARENA struct arena a = { 0 };
     size_t steps = CATALOG_STEPS_MAX;
 
-    kit_set(c, "s", LIST_TEMPLATES, "[{\"uriTemplate\":\"x:{+y}\"}]");
+    rig_set(c, "s", LIST_TEMPLATES, "[{\"uriTemplate\":\"x:{+y}\"}]");
     long_uri(&uri, CATALOG_FIT_BYTES_MAX);
     CHECK_STR(catalog_route(c, &all, buf_span(&uri), &a).server, "s");
     CHECK(span_eq(out_uri(c, "s", buf_span(&uri), &a), buf_span(&uri)));
@@ -438,7 +438,7 @@ TEST(templates_are_read_when_they_are_listed_and_not_again)
     for (int i = 0; i < 200; i++)
         buf_printf(&list, "%s{\"uriTemplate\":\"x:{a%d}/%d/{b}\"}", i ? "," : "[", i, i);
     buf_byte(&list, ']');
-    kit_set(c, "s", LIST_TEMPLATES, buf_cstr(&list));
+    rig_set(c, "s", LIST_TEMPLATES, buf_cstr(&list));
     CHECK(!catalog_route(c, &all, SPAN("x:1/y/z"), &a).server); /* makes the order */
     before = mem_count();
     CHECK(!catalog_route(c, &all, SPAN("x:1/y/z"), &a).server);

@@ -1,4 +1,4 @@
-#include "catalog_kit.h"
+#include "catalog_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/link/link.h"
 
@@ -111,15 +111,15 @@ TEST(names_stay_when_other_servers_come_and_go)
     AUTO(catalog) struct catalog *c = catalog_new();
     struct scope all = { 0 };
 
-    kit_set(c, "a", LIST_TOOLS, "[{\"name\":\"b__c\"}]");
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "a__b__c");
-    kit_set(c, "a__b", LIST_TOOLS, "[{\"name\":\"c\"}]");
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "a__b__c a__b__c_e6f83604");
-    CHECK_SPAN(kit_find(c, &all, "a__b__c")->id, "a/b__c");
-    CHECK_SPAN(kit_find(c, &all, "a__b__c_e6f83604")->id, "a__b/c");
+    rig_set(c, "a", LIST_TOOLS, "[{\"name\":\"b__c\"}]");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "a__b__c");
+    rig_set(c, "a__b", LIST_TOOLS, "[{\"name\":\"c\"}]");
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "a__b__c a__b__c_e6f83604");
+    CHECK_SPAN(rig_find(c, &all, "a__b__c")->id, "a/b__c");
+    CHECK_SPAN(rig_find(c, &all, "a__b__c_e6f83604")->id, "a__b/c");
     catalog_drop(c, "a");
-    CHECK_STR(kit_names(c, &all, LIST_TOOLS), "a__b__c_e6f83604");
-    CHECK(!kit_find(c, &all, "a__b__c"));
+    CHECK_STR(rig_names(c, &all, LIST_TOOLS), "a__b__c_e6f83604");
+    CHECK(!rig_find(c, &all, "a__b__c"));
 }
 
 /* The n-th of many tools that go out under names which differ in their digest only. */
@@ -165,15 +165,15 @@ TEST(an_outward_name_that_was_searched_for_stays_with_who_had_it_first)
     buf_printf(&first, "[{\"name\":\"%s\"}]", of_z_);
     buf_printf(&second, "[{\"name\":\"%s\"}]", of_z);
     buf_printf(&want, "z_/%s", of_z_);
-    kit_listen();
-    kit_set(c, "z_", LIST_TOOLS, buf_cstr(&first));
-    kit_set(c, "z", LIST_TOOLS, buf_cstr(&second)); /* comes first in the order */
-    CHECK_SPAN(kit_find(c, &all, wire("z", of_z))->id, buf_cstr(&want));
-    CHECK_HAS(kit_logged(), "is hidden: its outward name belongs to 'z_/");
+    rig_listen();
+    rig_set(c, "z_", LIST_TOOLS, buf_cstr(&first));
+    rig_set(c, "z", LIST_TOOLS, buf_cstr(&second)); /* comes first in the order */
+    CHECK_SPAN(rig_find(c, &all, wire("z", of_z))->id, buf_cstr(&want));
+    CHECK_HAS(rig_logged(), "is hidden: its outward name belongs to 'z_/");
     catalog_put_away(c, "z_");
-    CHECK(!kit_find(c, &all, wire("z", of_z)));
+    CHECK(!rig_find(c, &all, wire("z", of_z)));
     catalog_drop(c, "z_");
-    CHECK_STR(kit_find(c, &all, wire("z", of_z))->server, "z");
+    CHECK_STR(rig_find(c, &all, wire("z", of_z))->server, "z");
 }
 
 TEST(a_server_cannot_name_a_tool_like_that_of_another)
@@ -182,18 +182,18 @@ TEST(a_server_cannot_name_a_tool_like_that_of_another)
     struct scope all = { .builtins = 1 };
 
     /* "a" comes before "a__b", and tries to have the name that its tool goes out under */
-    kit_set(c, "a__b", LIST_TOOLS, "[{\"name\":\"c\"}]");
-    kit_set(c, "a", LIST_TOOLS, "[{\"name\":\"b__c_e6f83604\"}]");
-    CHECK_SPAN(kit_find(c, &all, "a__b__c_e6f83604")->id, "a__b/c");
+    rig_set(c, "a__b", LIST_TOOLS, "[{\"name\":\"c\"}]");
+    rig_set(c, "a", LIST_TOOLS, "[{\"name\":\"b__c_e6f83604\"}]");
+    CHECK_SPAN(rig_find(c, &all, "a__b__c_e6f83604")->id, "a__b/c");
     /* a built-in keeps its name, and the tool of that name can still be reached by its id */
-    kit_listen();
+    rig_listen();
     catalog_add_builtin(c, LIST_TOOLS, 1, SPAN("{\"name\":\"s__t\"}"));
-    kit_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"},{\"name\":\"u\"}]");
-    CHECK(kit_find(c, &all, "s__t")->server == NULL);
-    CHECK_STR(kit_find(c, &all, "s/t")->server, "s");
-    CHECK_HAS(kit_logged(), "tool 's/t' is hidden: its outward name belongs to 's__t'");
+    rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"t\"},{\"name\":\"u\"}]");
+    CHECK(rig_find(c, &all, "s__t")->server == NULL);
+    CHECK_STR(rig_find(c, &all, "s/t")->server, "s");
+    CHECK_HAS(rig_logged(), "tool 's/t' is hidden: its outward name belongs to 's__t'");
     /* by its name it is shown once */
-    CHECK(span_starts(span_of(kit_names(c, &all, LIST_TOOLS)), "s__t "));
-    CHECK(!strstr(kit_names(c, &all, LIST_TOOLS), " s__t"));
-    CHECK_HAS(kit_names(c, &all, LIST_TOOLS), " s__u");
+    CHECK(span_starts(span_of(rig_names(c, &all, LIST_TOOLS)), "s__t "));
+    CHECK(!strstr(rig_names(c, &all, LIST_TOOLS), " s__t"));
+    CHECK_HAS(rig_names(c, &all, LIST_TOOLS), " s__u");
 }

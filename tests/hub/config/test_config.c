@@ -1,5 +1,5 @@
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/spec/spec.h"
 
 /* ---- The strict shape ---------------------------------------------------------------------- */
@@ -8,14 +8,14 @@
 TEST(a_valid_file_with_several_servers_is_read)
 {
     AUTO(config)
-    struct config *c =
-        kit_parse("{\"servers\":{\n"
-                  " \"fs\":{\"command\":\"npx\",\"args\":[\"-y\",\"x\"],\"env\":{\"A\":\"b\"},"
-                  "\"cwd\":\"/srv\",\"transport\":\"stdio\"},\n"
-                  " \"remote-db\":{\"url\":\"http://db:8080/mcp/sse\",\"transport\":\"sse\"},\n"
-                  " \"new\":{\"url\":\"https://h/mcp\",\"transport\":\"http\"}}}",
-                  NULL);
-    const struct spec *fs = kit_spec(c, "fs"), *db = kit_spec(c, "remote-db");
+    struct config *c = config_rig_parse(
+        "{\"servers\":{\n"
+        " \"fs\":{\"command\":\"npx\",\"args\":[\"-y\",\"x\"],\"env\":{\"A\":\"b\"},"
+        "\"cwd\":\"/srv\",\"transport\":\"stdio\"},\n"
+        " \"remote-db\":{\"url\":\"http://db:8080/mcp/sse\",\"transport\":\"sse\"},\n"
+        " \"new\":{\"url\":\"https://h/mcp\",\"transport\":\"http\"}}}",
+        NULL);
+    const struct spec *fs = config_rig_spec(c, "fs"), *db = config_rig_spec(c, "remote-db");
 
     CHECK_INT(c->specs.n, 3);
     CHECK_INT(fs->transport, SPEC_STDIO);
@@ -30,8 +30,8 @@ TEST(a_valid_file_with_several_servers_is_read)
     CHECK_INT(db->transport, SPEC_SSE);
     CHECK_STR(db->url, "http://db:8080/mcp/sse");
     CHECK_INT(db->line, 3);
-    CHECK_INT(kit_spec(c, "new")->transport, SPEC_HTTP);
-    CHECK(!kit_spec(c, "new")->guess_sse);
+    CHECK_INT(config_rig_spec(c, "new")->transport, SPEC_HTTP);
+    CHECK(!config_rig_spec(c, "new")->guess_sse);
     CHECK_INT(c->files[0].shapes, CONFIG_SERVERS);
     CHECK_INT(c->n_warnings, 0);
 }
@@ -39,7 +39,7 @@ TEST(a_valid_file_with_several_servers_is_read)
 /* S4-135 */
 TEST(an_empty_file_of_servers_is_no_servers)
 {
-    AUTO(config) struct config *c = kit_parse("{\"servers\": {}}", NULL);
+    AUTO(config) struct config *c = config_rig_parse("{\"servers\": {}}", NULL);
 
     CHECK_INT(c->specs.n, 0);
     CHECK_INT(c->files[0].shapes, CONFIG_SERVERS);
@@ -50,8 +50,8 @@ TEST(optional_members_have_defaults)
 {
     AUTO(config)
     struct config *c =
-        kit_parse("{\"servers\":{\"a\":{\"command\":\"x\",\"transport\":\"stdio\"}}}", NULL);
-    const struct spec *s = kit_spec(c, "a");
+        config_rig_parse("{\"servers\":{\"a\":{\"command\":\"x\",\"transport\":\"stdio\"}}}", NULL);
+    const struct spec *s = config_rig_spec(c, "a");
 
     CHECK(!s->env[0] && !s->args[0] && !s->cwd && !s->headers[0]);
     CHECK_INT(s->timeout_ms, 0); /* the settings say it */
@@ -69,7 +69,7 @@ TEST(optional_members_have_defaults)
 /* S4-28 S4-138 S4-139 S4-140 S4-141 S4-143 S4-144 */
 TEST(what_is_wrong_with_an_entry_is_said_with_file_line_and_cure)
 {
-    static const struct kit_refusal cases[] = {
+    static const struct config_rig_refusal cases[] = {
         { "{\"servers\":{\n\n\"a\":{\"command\":\"x\"}}}",
           "f.json:3: servers.a.transport: missing; expected \"stdio\", \"sse\" or \"http\"" },
         { "{\"servers\":{\"a\":{\"command\":\"x\",\"transport\":null}}}",
@@ -127,13 +127,13 @@ TEST(what_is_wrong_with_an_entry_is_said_with_file_line_and_cure)
         { "[]", "f.json:1: expected an object such as {\"mcpServers\":{}}" },
     };
 
-    kit_refused(cases, ARRAY_LEN(cases));
+    config_rig_refused(cases, ARRAY_LEN(cases));
 }
 
 /* S4-137 */
 TEST(malformed_json_is_refused_with_line_and_column)
 {
-    static const struct kit_refusal cases[] = {
+    static const struct config_rig_refusal cases[] = {
         { "", "f.json: line 1, column 1: expected a value" },
         { "{\"servers\":{\n  \"a\":{},\n}}",
           "f.json: line 3, column 1: expected a key; the last member has no comma after it" },
@@ -148,7 +148,7 @@ TEST(malformed_json_is_refused_with_line_and_column)
         struct config *c = NULL;
         struct pb_error err = { 0 };
 
-        CHECK_INT(kit_try(&c, cases[i].text, NULL, &err), -PB_E_INVALID);
+        CHECK_INT(config_rig_try(&c, cases[i].text, NULL, &err), -PB_E_INVALID);
         CHECK_HAS(err.msg, cases[i].why ? cases[i].why : "f.json: line 1, column ");
     }
 }
@@ -156,7 +156,7 @@ TEST(malformed_json_is_refused_with_line_and_column)
 /* S4-231 */
 TEST(comments_are_refused_by_name_with_line_and_column)
 {
-    static const struct kit_refusal cases[] = {
+    static const struct config_rig_refusal cases[] = {
         { "// a\n{}",
           "f.json: line 1, column 1: comments are not allowed; this file is strict JSON" },
         { "{\n  // the servers\n  \"servers\":{}}",
@@ -172,14 +172,14 @@ TEST(comments_are_refused_by_name_with_line_and_column)
           "f.json: line 1, column 11: expected a key; the last member has no comma after it" },
     };
 
-    kit_refused(cases, ARRAY_LEN(cases));
+    config_rig_refused(cases, ARRAY_LEN(cases));
 }
 
 TEST(a_message_has_room_for_what_matters_however_long_the_path)
 {
     AUTO(config) struct config *c = config_new();
     AUTO_BUF struct buf path = { 0 };
-    struct config_request r = kit_request(NULL);
+    struct config_request r = config_rig_request(NULL);
     struct pb_error err = { 0 };
 
     for (int i = 0; i < 100; i++)
@@ -221,7 +221,7 @@ TEST(times_and_counts_are_held_to_their_bounds)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO(spec) struct spec *s = NULL;
         AUTO_BUF struct buf text = { 0 };
-        struct config_request r = kit_request(NULL);
+        struct config_request r = config_rig_request(NULL);
         int rc;
 
         buf_printf(&text, "{\"command\":\"x\",\"transport\":\"stdio\",%s}", cases[i].member);
@@ -353,7 +353,7 @@ static void check_paths(char *(*fn)(const struct config_request *), const struct
                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct config_request r = kit_request(cases[i].env);
+        struct config_request r = config_rig_request(cases[i].env);
         AUTO_FREE char *path = NULL;
 
         r.home = cases[i].home;
@@ -424,7 +424,7 @@ TEST(sockets_and_caches_stay_with_a_home_that_was_chosen)
 
 TEST(the_home_of_the_user_database_is_used_when_there_is_no_variable)
 {
-    struct config_request r = kit_request(NULL);
+    struct config_request r = config_rig_request(NULL);
     AUTO_FREE char *home = config_home(&r);
 
     CHECK(home[0] == '/');

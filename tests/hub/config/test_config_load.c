@@ -1,6 +1,7 @@
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/spec/spec.h"
+#include "temp_dir.h"
 
 /* Files on the disk, flags, and who wins. */
 
@@ -10,13 +11,11 @@ static const char stdio_a[] = "{\"servers\":{\"a\":{\"command\":\"one\",\"transp
 /* S4-32 S4-136 S4-162 */
 TEST(a_file_that_was_asked_for_must_exist)
 {
-    KIT_DIR(dir);
-    AUTO_ARENA struct arena a = { 0 };
-    const char *missing = arena_printf(&a, "%s/none.json", dir.path);
+    const char *missing = temp_path("none.json");
     const char *files[] = { missing, NULL };
     struct config_request both[] = {
-        { .home = dir.path, .files = files },
-        { .home = dir.path, .clients_file = missing },
+        { .home = temp_root(), .files = files },
+        { .home = temp_root(), .clients_file = missing },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(both); i++) {
@@ -32,11 +31,10 @@ TEST(a_file_that_was_asked_for_must_exist)
 /* S4-31 S4-161 */
 TEST(files_that_are_only_looked_for_may_be_missing)
 {
-    KIT_DIR(dir);
-    struct config_request r = kit_request(NULL);
+    struct config_request r = config_rig_request(NULL);
     AUTO(config) struct config *c = NULL;
 
-    r.home = dir.path;
+    r.home = temp_root();
     r.clients = true;
     CHECK_INT(config_load(&c, &r, NULL), 0);
     CHECK_INT(c->specs.n, 0);
@@ -51,44 +49,42 @@ TEST(files_that_are_only_looked_for_may_be_missing)
 /* S4-31 S4-146 */
 TEST(the_default_clients_file_is_read_when_it_is_there)
 {
-    KIT_DIR(dir);
     AUTO_ARENA struct arena a = { 0 };
-    const char *other =
-        kit_write(&a, &dir, "other.json",
-                  "{\"servers\":{\"o\":{\"url\":\"http://h/\",\"transport\":\"sse\"}}}");
+    const char *other = temp_file(
+        "other.json", "{\"servers\":{\"o\":{\"url\":\"http://h/\",\"transport\":\"sse\"}}}");
     const char *env[] = { arena_printf(&a, "CIDELDILL_MCP_CLIENTS_CONFIG=%s", other), NULL };
-    struct config_request r = kit_request(NULL), by_variable = kit_request(env);
+    struct config_request r = config_rig_request(NULL), by_variable = config_rig_request(env);
     AUTO(config) struct config *c = NULL;
     AUTO(config) struct config *d = NULL;
 
-    kit_write(&a, &dir, "mcp_clients.json", stdio_a);
-    r.home = by_variable.home = dir.path;
+    temp_file("mcp_clients.json", stdio_a);
+    r.home = by_variable.home = temp_root();
     r.clients = by_variable.clients = true;
     CHECK_INT(config_load(&c, &r, NULL), 0);
     CHECK_INT(c->specs.n, 2);
     CHECK_INT(config_load(&d, &by_variable, NULL), 0);
     CHECK_INT(d->specs.n, 1);
-    kit_spec(d, "o");
+    config_rig_spec(d, "o");
 }
 
 /* S4-35 S4-153 */
 TEST(all_flags_combine_later_files_win_and_inline_servers_win_over_all)
 {
-    KIT_DIR(dir);
-    AUTO_ARENA struct arena a = { 0 };
     const char *files[] = {
-        kit_write(&a, &dir, "1.json",
+        temp_file("1.json",
                   "{\"mcpServers\":{\"a\":{\"command\":\"first\"},\"b\":{\"command\":\"first\"},"
                   "\"c\":{\"command\":\"first\"},\"d\":{\"command\":\"first\"}}}"),
-        kit_write(&a, &dir, "2.json",
+        temp_file("2.json",
                   "{\"mcp_servers\":{\"e\":{\"command\":\"second\"},\"b\":{\"command\":\"second\"},"
                   "\"c\":{\"command\":\"second\"},\"d\":{\"command\":\"second\"}}}"),
         NULL,
     };
     const char *inlines[] = { "d:inline x", "new:http://h/sse", NULL };
-    struct config_request r = {
-        .home = dir.path, .files = files, .clients = true, .inlines = inlines, .env = kit_env
-    };
+    struct config_request r = { .home = temp_root(),
+                                .files = files,
+                                .clients = true,
+                                .inlines = inlines,
+                                .env = config_rig_env };
     static const char *const want[][2] = {
         { "a", "first" },  { "b", "second" }, { "c", "explicit" },
         { "d", "inline" }, { "e", "second" }, { "f", "default" },
@@ -98,18 +94,18 @@ TEST(all_flags_combine_later_files_win_and_inline_servers_win_over_all)
     AUTO_BUF struct buf order = { 0 };
 
     /* not read: --config takes its place */
-    kit_write(&a, &dir, "config.json", "{\"mcpServers\":{\"own\":{\"command\":\"x\"}}}");
-    kit_write(&a, &dir, "mcp_clients.json",
+    temp_file("config.json", "{\"mcpServers\":{\"own\":{\"command\":\"x\"}}}");
+    temp_file("mcp_clients.json",
               "{\"servers\":{\"f\":{\"command\":\"default\",\"transport\":\"stdio\"},"
               "\"c\":{\"command\":\"default\",\"transport\":\"stdio\"}}}");
-    r.clients_file = kit_write(&a, &dir, "clients.json",
-                               "{\"servers\":{\"c\":{\"command\":\"explicit\",\"transport\":"
-                               "\"stdio\"},\"d\":{\"command\":\"explicit\","
-                               "\"transport\":\"stdio\"}}}");
+    r.clients_file =
+        temp_file("clients.json", "{\"servers\":{\"c\":{\"command\":\"explicit\",\"transport\":"
+                                  "\"stdio\"},\"d\":{\"command\":\"explicit\","
+                                  "\"transport\":\"stdio\"}}}");
     CHECK_INT(config_load(&c, &r, NULL), 0);
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
-        CHECK_STR(kit_spec(c, want[i][0])->command, want[i][1]);
-    CHECK_INT(kit_spec(c, "new")->transport, SPEC_SSE);
+        CHECK_STR(config_rig_spec(c, want[i][0])->command, want[i][1]);
+    CHECK_INT(config_rig_spec(c, "new")->transport, SPEC_SSE);
     MAP_FOREACH(slot, &c->specs)
         buf_printf(&order, "%s ", slot->key);
     CHECK_STR(buf_cstr(&order), "a b c d e f new ");
@@ -122,30 +118,28 @@ TEST(all_flags_combine_later_files_win_and_inline_servers_win_over_all)
 /* S4-153 */
 TEST(inline_servers_alone_are_enough)
 {
-    KIT_DIR(dir);
     const char *inlines[] = { "a:x", "b:y z", "a:w", NULL };
-    struct config_request r = { .home = dir.path, .inlines = inlines };
+    struct config_request r = { .home = temp_root(), .inlines = inlines };
     AUTO(config) struct config *c = NULL;
 
     CHECK_INT(config_load(&c, &r, NULL), 0);
     CHECK_INT(c->specs.n, 2);
-    CHECK_STR(kit_spec(c, "a")->command, "w");
-    CHECK_STR(kit_spec(c, "b")->args[0], "z");
+    CHECK_STR(config_rig_spec(c, "a")->command, "w");
+    CHECK_STR(config_rig_spec(c, "b")->args[0], "z");
 }
 
 TEST(without_flags_the_config_of_the_home_directory_is_read)
 {
-    KIT_DIR(dir);
     AUTO_ARENA struct arena a = { 0 };
-    const char *env[] = { arena_printf(&a, "PATCHBAY_HOME=%s", dir.path), NULL };
-    struct config_request r = kit_request(env);
+    const char *env[] = { arena_printf(&a, "PATCHBAY_HOME=%s", temp_root()), NULL };
+    struct config_request r = config_rig_request(env);
     AUTO(config) struct config *c = NULL;
     AUTO(config) struct config *d = NULL;
 
-    kit_write(&a, &dir, "config.json", "{\"mcpServers\":{\"own\":{\"command\":\"x\"}}}");
+    temp_file("config.json", "{\"mcpServers\":{\"own\":{\"command\":\"x\"}}}");
     CHECK_INT(config_load(&c, &r, NULL), 0);
-    CHECK_STR(kit_spec(c, "own")->command, "x");
-    CHECK_STR(kit_spec(c, "own")->file, arena_printf(&a, "%s/config.json", dir.path));
+    CHECK_STR(config_rig_spec(c, "own")->command, "x");
+    CHECK_STR(config_rig_spec(c, "own")->file, temp_path("config.json"));
     r.no_home = true;
     CHECK_INT(config_load(&d, &r, NULL), 0);
     CHECK_INT(d->specs.n, 0);
@@ -154,13 +148,11 @@ TEST(without_flags_the_config_of_the_home_directory_is_read)
 
 TEST(the_first_wrong_file_or_flag_stops_the_load)
 {
-    KIT_DIR(dir);
-    AUTO_ARENA struct arena a = { 0 };
-    const char *files[] = { kit_write(&a, &dir, "bad.json", "{\"servers\":{\"a\":{}}}"), NULL };
+    const char *files[] = { temp_file("bad.json", "{\"servers\":{\"a\":{}}}"), NULL };
     const char *inlines[] = { "oops", NULL };
-    struct config_request bad_file = { .home = dir.path, .files = files };
-    struct config_request bad_flag = { .home = dir.path, .inlines = inlines };
-    struct config_request not_a_file = { .home = dir.path, .clients_file = dir.path };
+    struct config_request bad_file = { .home = temp_root(), .files = files };
+    struct config_request bad_flag = { .home = temp_root(), .inlines = inlines };
+    struct config_request not_a_file = { .home = temp_root(), .clients_file = temp_root() };
     struct config *c = NULL;
     struct pb_error err = { 0 };
 
@@ -175,18 +167,16 @@ TEST(the_first_wrong_file_or_flag_stops_the_load)
 TEST(a_file_of_the_largest_size_is_read_and_one_byte_more_is_not)
 {
     static const size_t sizes[] = { CONFIG_BYTES_MAX, CONFIG_BYTES_MAX + 1, 3 * CONFIG_BYTES_MAX };
-    KIT_DIR(dir);
-    AUTO_ARENA struct arena a = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         AUTO(config) struct config *c = NULL;
         AUTO_FREE char *text = mem_zero(sizes[i] + 1);
-        struct config_request r = { .home = dir.path };
+        struct config_request r = { .home = temp_root() };
         struct pb_error err = { 0 };
 
         memset(text, ' ', sizes[i]);
         memcpy(text, "{}", 2);
-        r.clients_file = kit_write(&a, &dir, "large.json", text);
+        r.clients_file = temp_file("large.json", text);
         CHECK_INT(config_load(&c, &r, &err), i ? -PB_E_LIMIT : 0);
         if (i)
             CHECK_HAS(err.msg, "large.json: larger than 16777216 bytes");
@@ -204,12 +194,12 @@ TEST(ten_thousand_servers_are_read_in_order_and_one_more_is_not)
     for (int i = 0; i < HUB_SERVERS_MAX; i++)
         buf_printf(&text, "%s\n\"s%d\":{\"command\":\"x\"}", i ? "," : "", i);
     buf_str(&text, "}}");
-    c = kit_parse(buf_cstr(&text), NULL);
+    c = config_rig_parse(buf_cstr(&text), NULL);
     CHECK_INT(c->specs.n, HUB_SERVERS_MAX);
-    CHECK_INT(kit_spec(c, "s9999")->line, 10001);
+    CHECK_INT(config_rig_spec(c, "s9999")->line, 10001);
     text.n -= 2;
     buf_str(&text, ",\"more\":{\"command\":\"x\"}}}");
-    CHECK_INT(kit_try(&more, buf_cstr(&text), NULL, &err), -PB_E_LIMIT);
+    CHECK_INT(config_rig_try(&more, buf_cstr(&text), NULL, &err), -PB_E_LIMIT);
     CHECK_HAS(err.msg, "f.json:10001: mcpServers.more: there are too many servers");
 }
 
@@ -222,10 +212,8 @@ TEST(a_file_that_others_can_write_is_warned_about)
     } cases[] = {
         { 0600, false }, { 0644, false }, { 0660, false }, { 0602, true }, { 0666, true }
     };
-    KIT_DIR(dir);
-    AUTO_ARENA struct arena a = { 0 };
-    const char *files[] = { kit_write(&a, &dir, "c.json", stdio_a), NULL };
-    struct config_request r = { .home = dir.path, .files = files };
+    const char *files[] = { temp_file("c.json", stdio_a), NULL };
+    struct config_request r = { .home = temp_root(), .files = files };
 
     CHECK_INT(chown(files[0], geteuid(), getegid()), 0);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -1,5 +1,5 @@
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/spec/spec.h"
 #include <time.h>
 
@@ -24,15 +24,15 @@ static struct config *again(const struct spec *s, struct buf *entry)
     entry->n = 0;
     spec_write_mcps(entry, s);
     buf_printf(&text, "{\"mcps\":[%s]}", buf_cstr(entry));
-    return kit_parse(buf_cstr(&text), NULL);
+    return config_rig_parse(buf_cstr(&text), NULL);
 }
 
 /* S1-18 S1-22 S1-23 S1-28 S1-33 S1-57 */
 TEST(a_package_of_the_official_registry_round_trips)
 {
-    AUTO(config) struct config *c = kit_parse(github, NULL);
+    AUTO(config) struct config *c = config_rig_parse(github, NULL);
     AUTO(config) struct config *d = NULL;
-    const struct spec *s = kit_spec(c, "github");
+    const struct spec *s = config_rig_spec(c, "github");
     AUTO_BUF struct buf entry = { 0 };
 
     CHECK_INT(c->n_warnings, 0);
@@ -54,7 +54,7 @@ TEST(a_package_of_the_official_registry_round_trips)
     CHECK_STR(s->config, "{}");
     d = again(s, &entry);
     CHECK_INT(d->specs.n, 1);
-    CHECK(spec_equal(s, kit_spec(d, "github")));
+    CHECK(spec_equal(s, config_rig_spec(d, "github")));
     CHECK_STR(buf_cstr(&entry),
               "{\"id\":\"8c5f0f0a-3f0b-4d5e-9a31-2f4c1d7e6b90\",\"name\":\"GitHub\","
               "\"enabled\":true,\"source\":{\"type\":\"official\",\"name\":"
@@ -67,8 +67,8 @@ TEST(a_package_of_the_official_registry_round_trips)
 /* S1-26 S1-34 */
 TEST(a_config_without_mcps_has_none)
 {
-    AUTO(config) struct config *c = kit_parse("{\"version\":\"1.0\",\"profiles\":[]}", NULL);
-    AUTO(config) struct config *d = kit_parse("{\"version\":\"1.0\",\"mcps\":[]}", NULL);
+    AUTO(config) struct config *c = config_rig_parse("{\"version\":\"1.0\",\"profiles\":[]}", NULL);
+    AUTO(config) struct config *d = config_rig_parse("{\"version\":\"1.0\",\"mcps\":[]}", NULL);
 
     CHECK_INT(c->specs.n, 0);
     CHECK_INT(c->files[0].shapes, 0);
@@ -82,8 +82,8 @@ static const struct spec *one(struct config **c, const char *members)
     AUTO_BUF struct buf text = { 0 };
 
     buf_printf(&text, "{\"mcps\":[{\"name\":\"x\",%s}]}", members);
-    *c = kit_parse(buf_cstr(&text), NULL);
-    return kit_spec(*c, "x");
+    *c = config_rig_parse(buf_cstr(&text), NULL);
+    return config_rig_spec(*c, "x");
 }
 
 /* S1-24 S1-29 */
@@ -143,7 +143,7 @@ TEST(each_source_is_tagged_by_its_type)
         CHECK(cases[i].version ? !strcmp(s->source_version, cases[i].version) : !s->source_version);
         d = again(s, &entry);
         CHECK_HAS(buf_cstr(&entry), cases[i].source);
-        CHECK(spec_equal(s, kit_spec(d, "x")));
+        CHECK(spec_equal(s, config_rig_spec(d, "x")));
     }
 }
 
@@ -177,7 +177,7 @@ TEST(each_package_is_tagged_and_becomes_what_runs_it)
         CHECK_STR(buf_cstr(&described), cases[i].described);
         d = again(s, &entry);
         CHECK_HAS(buf_cstr(&entry), cases[i].package);
-        CHECK(spec_equal(s, kit_spec(d, "x")));
+        CHECK(spec_equal(s, config_rig_spec(d, "x")));
     }
 }
 
@@ -195,7 +195,7 @@ TEST(several_variables_round_trip_and_a_single_one_is_a_list_of_one)
     const struct spec *t;
 
     d = again(s, &entry);
-    t = kit_spec(d, "x");
+    t = config_rig_spec(d, "x");
     CHECK_STR(t->env_vars[0].name, "AWS_ACCESS_KEY_ID");
     CHECK_STR(t->env_vars[1].name, "AWS_SECRET_ACCESS_KEY");
     CHECK_STR(t->env_vars[2].name, "AWS_REGION");
@@ -210,26 +210,26 @@ TEST(a_name_is_for_people_and_a_slug_of_it_for_programs)
 {
     AUTO(config)
     struct config *c =
-        kit_parse("{\"mcps\":[{\"name\":\"GitHub MCP Server\",\"command\":\"a\"},"
-                  "{\"name\":\"@github/mcp-server\",\"command\":\"b\"},"
-                  "{\"name\":\"Kept_As-Is\",\"display_name\":\"Shown\",\"command\":\"c\"}]}",
-                  NULL);
+        config_rig_parse("{\"mcps\":[{\"name\":\"GitHub MCP Server\",\"command\":\"a\"},"
+                         "{\"name\":\"@github/mcp-server\",\"command\":\"b\"},"
+                         "{\"name\":\"Kept_As-Is\",\"display_name\":\"Shown\",\"command\":\"c\"}]}",
+                         NULL);
     AUTO(config) struct config *d = NULL;
     AUTO_BUF struct buf entry = { 0 };
 
-    CHECK_STR(kit_spec(c, "github-mcp-server")->display_name, "GitHub MCP Server");
-    CHECK_STR(kit_spec(c, "github-mcp-server-2")->display_name, "@github/mcp-server");
-    CHECK_STR(kit_spec(c, "Kept_As-Is")->display_name, "Shown");
-    d = again(kit_spec(c, "Kept_As-Is"), &entry);
-    CHECK(spec_equal(kit_spec(c, "Kept_As-Is"), kit_spec(d, "Kept_As-Is")));
+    CHECK_STR(config_rig_spec(c, "github-mcp-server")->display_name, "GitHub MCP Server");
+    CHECK_STR(config_rig_spec(c, "github-mcp-server-2")->display_name, "@github/mcp-server");
+    CHECK_STR(config_rig_spec(c, "Kept_As-Is")->display_name, "Shown");
+    d = again(config_rig_spec(c, "Kept_As-Is"), &entry);
+    CHECK(spec_equal(config_rig_spec(c, "Kept_As-Is"), config_rig_spec(d, "Kept_As-Is")));
     config_free(TAKE(d));
-    d = again(kit_spec(c, "github-mcp-server-2"), &entry);
-    CHECK_STR(kit_spec(d, "github-mcp-server-2")->display_name, "@github/mcp-server");
+    d = again(config_rig_spec(c, "github-mcp-server-2"), &entry);
+    CHECK_STR(config_rig_spec(d, "github-mcp-server-2")->display_name, "@github/mcp-server");
 }
 
 TEST(what_is_wrong_with_a_package_is_said_with_its_place)
 {
-    static const struct kit_refusal cases[] = {
+    static const struct config_rig_refusal cases[] = {
         { "{\"mcps\":{}}", "f.json:1: mcps: expected an array of servers, got an object" },
         { "{\"mcps\":[1]}", "f.json:1: mcps[0]: expected an object, got a number" },
         { "{\"mcps\":[\n{\"command\":\"x\"}]}",
@@ -255,7 +255,7 @@ TEST(what_is_wrong_with_a_package_is_said_with_its_place)
           "f.json:1: mcps[0].url: expected an address such as https://host/mcp" },
     };
 
-    kit_refused(cases, ARRAY_LEN(cases));
+    config_rig_refused(cases, ARRAY_LEN(cases));
 }
 
 /* Reads a file of so many servers; `name` makes the name of each. */
@@ -272,7 +272,7 @@ static double time_to_read(size_t n, void (*name)(struct buf *out, size_t i), st
     }
     buf_str(&text, "]}");
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-    *out = kit_parse(buf_cstr(&text), NULL);
+    *out = config_rig_parse(buf_cstr(&text), NULL);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
 }
@@ -303,9 +303,9 @@ TEST(as_many_servers_of_one_name_as_there_can_be_are_read_in_time)
 
         CHECK_INT(many->specs.n, HUB_SERVERS_MAX);
         if (i == 0) {
-            CHECK_STR(kit_spec(many, "my-server")->display_name, "My Server");
-            kit_spec(many, "my-server-2");
-            kit_spec(many, "my-server-10000");
+            CHECK_STR(config_rig_spec(many, "my-server")->display_name, "My Server");
+            config_rig_spec(many, "my-server-2");
+            config_rig_spec(many, "my-server-10000");
         }
         if (all > 80 * part + 10)
             TAP_FAIL("%.0f ms, and a twentieth takes %.0f ms", all, part);

@@ -1,6 +1,7 @@
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/spec/spec.h"
+#include "temp_dir.h"
 
 /* The shapes that are not strict, variables, and what is said about odd members. */
 
@@ -8,13 +9,14 @@
 TEST(a_warning_does_not_show_what_looks_like_a_key)
 {
     AUTO(config)
-    struct config *c = kit_parse("{\"mcpServers\":{\"a\":{\"url\":\"http://h/\",\"headers\":{"
-                                 "\"Authorization\":\"Bearer ${sk-live-12345678}\",\"X\":"
-                                 "\"${ghp_abcdefgh12345678}\"}}}}",
-                                 NULL);
+    struct config *c =
+        config_rig_parse("{\"mcpServers\":{\"a\":{\"url\":\"http://h/\",\"headers\":{"
+                         "\"Authorization\":\"Bearer ${sk-live-12345678}\",\"X\":"
+                         "\"${ghp_abcdefgh12345678}\"}}}}",
+                         NULL);
     AUTO_BUF struct buf text = { 0 };
 
-    kit_warnings(&text, c);
+    config_rig_warnings(&text, c);
     CHECK_HAS(buf_cstr(&text), "headers.Authorization: the variable ${***} is not set");
     CHECK_HAS(buf_cstr(&text), "headers.X: the variable ${***} is not set");
     CHECK(!strstr(buf_cstr(&text), "1234"));
@@ -23,21 +25,21 @@ TEST(a_warning_does_not_show_what_looks_like_a_key)
 TEST(the_transport_is_inferred_from_command_or_url)
 {
     AUTO(config)
-    struct config *c =
-        kit_parse("{\"mcpServers\":{\"a\":{\"command\":\"x\"},\"b\":{\"url\":\"https://h/mcp\"},"
-                  "\"c\":{\"serverUrl\":\"https://h/c\"},\"d\":{\"httpUrl\":\"https://h/d\"}},"
-                  "\"mcp_servers\":{\"e\":{\"command\":\"y\"}}}",
-                  NULL);
+    struct config *c = config_rig_parse(
+        "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\"b\":{\"url\":\"https://h/mcp\"},"
+        "\"c\":{\"serverUrl\":\"https://h/c\"},\"d\":{\"httpUrl\":\"https://h/d\"}},"
+        "\"mcp_servers\":{\"e\":{\"command\":\"y\"}}}",
+        NULL);
 
-    CHECK_INT(kit_spec(c, "a")->transport, SPEC_STDIO);
-    CHECK_INT(kit_spec(c, "b")->transport, SPEC_HTTP);
-    CHECK(kit_spec(c, "b")->guess_sse);
-    CHECK_STR(kit_spec(c, "c")->url, "https://h/c");
-    CHECK(kit_spec(c, "c")->guess_sse);
-    CHECK_STR(kit_spec(c, "d")->url, "https://h/d");
-    CHECK(!kit_spec(c, "d")->guess_sse);
-    CHECK_STR(kit_spec(c, "e")->command, "y");
-    CHECK_INT(kit_spec(c, "e")->start, SPEC_EAGER);
+    CHECK_INT(config_rig_spec(c, "a")->transport, SPEC_STDIO);
+    CHECK_INT(config_rig_spec(c, "b")->transport, SPEC_HTTP);
+    CHECK(config_rig_spec(c, "b")->guess_sse);
+    CHECK_STR(config_rig_spec(c, "c")->url, "https://h/c");
+    CHECK(config_rig_spec(c, "c")->guess_sse);
+    CHECK_STR(config_rig_spec(c, "d")->url, "https://h/d");
+    CHECK(!config_rig_spec(c, "d")->guess_sse);
+    CHECK_STR(config_rig_spec(c, "e")->command, "y");
+    CHECK_INT(config_rig_spec(c, "e")->start, SPEC_EAGER);
     CHECK_INT(c->files[0].shapes, CONFIG_MCP_SERVERS | CONFIG_MCP_SERVERS_SNAKE);
     CHECK_INT(c->n_warnings, 0);
 }
@@ -70,15 +72,15 @@ TEST(words_for_transports_are_understood_however_programs_write_them)
                        cases[i].transport == SPEC_STDIO ? "\"command\":\"x\""
                                                         : "\"url\":\"http://h/\"",
                        type ? "type" : "transport", cases[i].word);
-            c = kit_parse(buf_cstr(&text), NULL);
-            CHECK_INT(kit_spec(c, "a")->transport, cases[i].transport);
-            CHECK(!kit_spec(c, "a")->guess_sse);
+            c = config_rig_parse(buf_cstr(&text), NULL);
+            CHECK_INT(config_rig_spec(c, "a")->transport, cases[i].transport);
+            CHECK(!config_rig_spec(c, "a")->guess_sse);
         }
 }
 
 TEST(entries_that_say_too_little_or_too_much_are_refused)
 {
-    static const struct kit_refusal cases[] = {
+    static const struct config_rig_refusal cases[] = {
         { "{\"mcpServers\":{\"a\":{}}}",
           "f.json:1: mcpServers.a: expected \"command\" (a program to run) or \"url\" (a server to "
           "reach)" },
@@ -106,18 +108,18 @@ TEST(entries_that_say_too_little_or_too_much_are_refused)
           "f.json:1: mcpServers.a.start: expected \"eager\" or \"lazy\", got \"later\"" },
     };
 
-    kit_refused(cases, ARRAY_LEN(cases));
+    config_rig_refused(cases, ARRAY_LEN(cases));
 }
 
 TEST(a_command_may_be_an_array_or_a_whole_line)
 {
     AUTO(config)
     struct config *c =
-        kit_parse("{\"mcpServers\":{\"a\":{\"command\":[\"npx\",\"-y\"],\"args\":[\"x\"]},"
-                  "\"b\":{\"command\":\"npx -y  x\"},"
-                  "\"d\":{\"command\":\"my program\",\"args\":[\"x\"]}}}",
-                  NULL);
-    const struct spec *a = kit_spec(c, "a"), *b = kit_spec(c, "b");
+        config_rig_parse("{\"mcpServers\":{\"a\":{\"command\":[\"npx\",\"-y\"],\"args\":[\"x\"]},"
+                         "\"b\":{\"command\":\"npx -y  x\"},"
+                         "\"d\":{\"command\":\"my program\",\"args\":[\"x\"]}}}",
+                         NULL);
+    const struct spec *a = config_rig_spec(c, "a"), *b = config_rig_spec(c, "b");
 
     CHECK_STR(a->command, "npx");
     CHECK_STR(a->args[0], "-y");
@@ -127,35 +129,34 @@ TEST(a_command_may_be_an_array_or_a_whole_line)
     CHECK_STR(b->args[0], "-y");
     CHECK_STR(b->args[1], "x");
     CHECK(!b->args[2]);
-    CHECK_STR(kit_spec(c, "d")->command, "my program");
+    CHECK_STR(config_rig_spec(c, "d")->command, "my program");
 }
 
 TEST(a_program_whose_path_has_spaces_is_not_split)
 {
-    KIT_DIR(dir);
     AUTO_ARENA struct arena a = { 0 };
-    const char *path = kit_write(&a, &dir, "my server", "");
+    const char *path = temp_file("my server", "");
     AUTO(config)
-    struct config *c =
-        kit_parse(arena_printf(&a, "{\"mcpServers\":{\"a\":{\"command\":\"%s\"}}}", path), NULL);
+    struct config *c = config_rig_parse(
+        arena_printf(&a, "{\"mcpServers\":{\"a\":{\"command\":\"%s\"}}}", path), NULL);
 
-    CHECK_STR(kit_spec(c, "a")->command, path);
-    CHECK(!kit_spec(c, "a")->args[0]);
+    CHECK_STR(config_rig_spec(c, "a")->command, path);
+    CHECK(!config_rig_spec(c, "a")->args[0]);
 }
 
 TEST(switched_off_is_said_in_two_ways)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"disabled\":true},"
         "\"b\":{\"command\":\"x\",\"enabled\":false},\"c\":{\"command\":\"x\",\"disabled\":false},"
         "\"d\":{\"command\":\"x\",\"disabled\":true,\"enabled\":true}}}",
         NULL);
 
-    CHECK(!kit_spec(c, "a")->enabled);
-    CHECK(!kit_spec(c, "b")->enabled);
-    CHECK(kit_spec(c, "c")->enabled);
-    CHECK(!kit_spec(c, "d")->enabled);
+    CHECK(!config_rig_spec(c, "a")->enabled);
+    CHECK(!config_rig_spec(c, "b")->enabled);
+    CHECK(config_rig_spec(c, "c")->enabled);
+    CHECK(!config_rig_spec(c, "d")->enabled);
 }
 
 TEST(a_timeout_is_in_seconds_unless_only_milliseconds_make_sense)
@@ -204,9 +205,9 @@ TEST(our_own_members_are_read_in_every_shape)
         buf_add(&text, shapes[i], (size_t)(strstr(shapes[i], "%s") - shapes[i]));
         buf_str(&text, own);
         buf_str(&text, strstr(shapes[i], "%s") + 2);
-        c = kit_parse(buf_cstr(&text), NULL);
-        s = kit_spec(c, "a");
-        CHECK_STR(kit_warnings(&said, c), "");
+        c = config_rig_parse(buf_cstr(&text), NULL);
+        s = config_rig_spec(c, "a");
+        CHECK_STR(config_rig_warnings(&said, c), "");
         CHECK_STR(s->display_name, "My server");
         CHECK_STR(s->uuid, "8c5f0f0a-3f0b-4d5e-9a31-2f4c1d7e6b90");
         CHECK_INT(s->start, SPEC_LAZY);
@@ -243,20 +244,20 @@ TEST(a_vscode_file_has_servers_too_but_is_not_strict)
     struct config *strict = NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        AUTO(config) struct config *c = kit_parse(texts[i], NULL);
+        AUTO(config) struct config *c = config_rig_parse(texts[i], NULL);
 
-        CHECK_INT(kit_spec(c, "a")->transport, SPEC_STDIO);
+        CHECK_INT(config_rig_spec(c, "a")->transport, SPEC_STDIO);
         CHECK_INT(c->files[0].shapes, CONFIG_SERVERS);
         CHECK_INT(c->n_warnings, 0);
     }
-    CHECK_INT(kit_try(&strict, "{\"servers\":{\"a\":{\"command\":\"x\"}}}", NULL, &err),
+    CHECK_INT(config_rig_try(&strict, "{\"servers\":{\"a\":{\"command\":\"x\"}}}", NULL, &err),
               -PB_E_INVALID);
 }
 
 TEST(names_of_other_programs_become_names_here)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\n\"GitHub MCP\":{\"command\":\"x\"},\n\"io.github/mcp\":{\"command\":"
         "\"y\"},\n\"git hub mcp\":{\"command\":\"z\",\"display_name\":\"Z\"},"
         "\"git-hub.mcp\":{\"command\":\"w\"}}}",
@@ -264,11 +265,11 @@ TEST(names_of_other_programs_become_names_here)
     AUTO_BUF struct buf said = { 0 };
 
     CHECK_INT(c->specs.n, 4);
-    CHECK_STR(kit_spec(c, "github-mcp")->display_name, "GitHub MCP");
-    CHECK_STR(kit_spec(c, "io-github-mcp")->display_name, "io.github/mcp");
-    CHECK_STR(kit_spec(c, "git-hub-mcp")->display_name, "Z");
-    CHECK_STR(kit_spec(c, "git-hub-mcp-2")->command, "w");
-    CHECK_HAS(kit_warnings(&said, c),
+    CHECK_STR(config_rig_spec(c, "github-mcp")->display_name, "GitHub MCP");
+    CHECK_STR(config_rig_spec(c, "io-github-mcp")->display_name, "io.github/mcp");
+    CHECK_STR(config_rig_spec(c, "git-hub-mcp")->display_name, "Z");
+    CHECK_STR(config_rig_spec(c, "git-hub-mcp-2")->command, "w");
+    CHECK_HAS(config_rig_warnings(&said, c),
               "f.json:2: mcpServers.GitHub MCP: is called \"github-mcp\" here: names have only "
               "letters, digits, '_' and '-'");
 }
@@ -280,7 +281,7 @@ TEST(variables_are_filled_in_where_values_are)
     static const char *const env[] = { "CMD=npx",  "ARG=a b", "TOKEN=t0k3n", "HOST=h.example",
                                        "DIR=/srv", "EMPTY=",  "NEST=${CMD}", NULL };
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\"a\":{\"command\":\"${CMD}\",\"args\":[\"${ARG}\",\"x${env:ARG}y\","
         "\"${MISSING:-d e}\",\"${EMPTY:-d}\",\"${EMPTY}\",\"${env:MISSING:-z}\",\"${NEST}\","
         "\"$CMD $$ ${ $\",\"${CMD:-x}\"],\"env\":{\"A\":\"${TOKEN}\"},\"cwd\":\"${DIR}/x\"},"
@@ -289,7 +290,7 @@ TEST(variables_are_filled_in_where_values_are)
         env);
     static const char *const args[] = { "a b", "xa by",  "d e",          "d",  "",
                                         "z",   "${CMD}", "$CMD $$ ${ $", "npx" };
-    const struct spec *a = kit_spec(c, "a"), *b = kit_spec(c, "b");
+    const struct spec *a = config_rig_spec(c, "a"), *b = config_rig_spec(c, "b");
 
     CHECK_STR(a->command, "npx");
     for (size_t i = 0; i < ARRAY_LEN(args); i++)
@@ -304,17 +305,17 @@ TEST(variables_are_filled_in_where_values_are)
 TEST(a_variable_that_is_not_set_stays_and_is_a_warning)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[\"--k\",\n\"${NOPE}\"],"
         "\"env\":{\"T\":\"${env:NOPE} ${input:key}\"}},\n\"b\":{\"url\":\"${BASE}/mcp\"}}}",
         NULL);
     AUTO_BUF struct buf said = { 0 };
 
-    CHECK_STR(kit_spec(c, "a")->args[1], "${NOPE}");
-    CHECK_STR(kit_spec(c, "a")->env[0], "T=${env:NOPE} ${input:key}");
-    CHECK_STR(kit_spec(c, "b")->url, "${BASE}/mcp");
+    CHECK_STR(config_rig_spec(c, "a")->args[1], "${NOPE}");
+    CHECK_STR(config_rig_spec(c, "a")->env[0], "T=${env:NOPE} ${input:key}");
+    CHECK_STR(config_rig_spec(c, "b")->url, "${BASE}/mcp");
     CHECK_STR(
-        kit_warnings(&said, c),
+        config_rig_warnings(&said, c),
         "f.json:2: mcpServers.a.args[1]: the variable ${NOPE} is not set; it stays as it is "
         "written\n"
         "f.json:2: mcpServers.a.env.T: the variable ${env:NOPE} is not set; it stays as it is "
@@ -329,11 +330,11 @@ TEST(names_and_other_members_hold_no_variables)
 {
     static const char *const env[] = { "X=y", NULL };
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\"${X}\":{\"command\":\"c\",\"env\":{\"${X}\":\"${X}\"},"
         "\"display_name\":\"${X}\",\"enabledTools\":[\"${X}\"],\"keyfile_path\":\"${X}\"}}}",
         env);
-    const struct spec *s = kit_spec(c, "x");
+    const struct spec *s = config_rig_spec(c, "x");
 
     CHECK_STR(s->env[0], "${X}=y");
     CHECK_STR(s->display_name, "${X}");
@@ -347,10 +348,11 @@ TEST(a_variable_cannot_smuggle_a_line_into_a_header)
     struct config *c = NULL;
     struct pb_error err = { 0 };
 
-    CHECK_INT(
-        kit_try(&c, "{\"mcpServers\":{\"a\":{\"url\":\"http://h/\",\"headers\":{\"A\":\"${T}\"}}}}",
-                env, &err),
-        -PB_E_INVALID);
+    CHECK_INT(config_rig_try(
+                  &c,
+                  "{\"mcpServers\":{\"a\":{\"url\":\"http://h/\",\"headers\":{\"A\":\"${T}\"}}}}",
+                  env, &err),
+              -PB_E_INVALID);
     CHECK_STR(err.msg,
               "f.json:1: mcpServers.a.headers.A: a line break or control character cannot be sent");
 }
@@ -369,7 +371,7 @@ TEST(filling_in_variables_has_a_bound)
     for (int i = 0; i < CONFIG_VALUE_MAX / 2; i++)
         buf_byte(&value, 'v');
     env[0] = buf_cstr(&value);
-    r = kit_request(env);
+    r = config_rig_request(env);
     CHECK_INT(
         spec_parse(&s, "a", SPAN("{\"command\":\"x\",\"cwd\":\"${V}${V}\"}"), false, &r, &err), 0);
     CHECK_INT(strlen(s->cwd), CONFIG_VALUE_MAX);
@@ -397,7 +399,7 @@ TEST(without_a_request_the_environment_of_the_process_is_used)
 TEST(unknown_members_are_warnings_with_what_was_meant)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"servers\":{\"a\":{\"command\":\"x\",\"transport\":\"stdio\",\n\"timeouts\":3,"
         "\"Env\":{},\"idel_s\":1,\"frobnicate\":1,\"_comment\":\"x\",\"$schema\":\"y\"}},\n"
         "\"mcpServer\":{},\"version\":\"1.0\",\"profiles\":[],\"whatever\":{}}",
@@ -405,7 +407,7 @@ TEST(unknown_members_are_warnings_with_what_was_meant)
     AUTO_BUF struct buf said = { 0 };
 
     CHECK_STR(
-        kit_warnings(&said, c),
+        config_rig_warnings(&said, c),
         "f.json:2: servers.a.timeouts: unknown, ignoring; did you mean 'timeout' or 'timeout_s'?\n"
         "f.json:2: servers.a.Env: unknown, ignoring; did you mean 'env'?\n"
         "f.json:2: servers.a.idel_s: unknown, ignoring; did you mean 'idle_s'?\n"
@@ -416,15 +418,15 @@ TEST(unknown_members_are_warnings_with_what_was_meant)
 TEST(members_of_the_other_transport_are_not_used)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"mcpServers\":{\"a\":{\"type\":\"stdio\",\"command\":\"x\",\"url\":\"http://h/\"},"
         "\"b\":{\"type\":\"sse\",\"command\":\"x\",\"args\":[\"y\"],\"url\":\"http://h/\"}}}",
         NULL);
     AUTO_BUF struct buf said = { 0 };
 
-    CHECK(!kit_spec(c, "a")->url);
-    CHECK(!kit_spec(c, "b")->command && !kit_spec(c, "b")->args[0]);
-    CHECK_STR(kit_warnings(&said, c),
+    CHECK(!config_rig_spec(c, "a")->url);
+    CHECK(!config_rig_spec(c, "b")->command && !config_rig_spec(c, "b")->args[0]);
+    CHECK_STR(config_rig_warnings(&said, c),
               "f.json:1: mcpServers.a.url: means nothing to a stdio server, ignoring\n"
               "f.json:1: mcpServers.b.command: means nothing to a server by sse, ignoring");
 }
@@ -442,7 +444,7 @@ TEST(warnings_have_a_bound)
         for (int n = 0; n < counts[i]; n++)
             buf_printf(&text, ",\"unknown%d\":1", n);
         buf_str(&text, "}}}");
-        c = kit_parse(buf_cstr(&text), NULL);
+        c = config_rig_parse(buf_cstr(&text), NULL);
         CHECK_INT(c->n_warnings, i ? CONFIG_WARNINGS_MAX : counts[i]);
         CHECK_HAS(c->warnings[c->n_warnings - 1], i ? "more warnings than are shown" : "unknown");
     }
@@ -451,7 +453,7 @@ TEST(warnings_have_a_bound)
 TEST(modes_are_read_and_their_errors_placed)
 {
     AUTO(config)
-    struct config *c = kit_parse(
+    struct config *c = config_rig_parse(
         "{\"modes\":{\"ro\":{\"name\":\"Read only\",\"filter\":{\"pattern\":\"^read_\"}}}}", NULL);
     const struct mode *ro = mode_find(c->modes, SPAN("ro"));
     struct config *bad = NULL;
@@ -459,8 +461,9 @@ TEST(modes_are_read_and_their_errors_placed)
 
     CHECK(mode_find(c->modes, SPAN("full")) != NULL);
     CHECK_STR(ro ? ro->name : NULL, "Read only");
-    CHECK_INT(kit_try(&bad, "{\"modes\":{\n\"x\":{\"filter\":7}}}", NULL, &err), -PB_E_INVALID);
+    CHECK_INT(config_rig_try(&bad, "{\"modes\":{\n\"x\":{\"filter\":7}}}", NULL, &err),
+              -PB_E_INVALID);
     CHECK_HAS(err.msg, "f.json:2: modes.x: ");
-    CHECK_INT(kit_try(&bad, "{\"modes\":[]}", NULL, &err), -PB_E_INVALID);
+    CHECK_INT(config_rig_try(&bad, "{\"modes\":[]}", NULL, &err), -PB_E_INVALID);
     CHECK_STR(err.msg, "f.json:1: modes: expected an object of modes by id");
 }

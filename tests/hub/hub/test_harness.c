@@ -5,7 +5,7 @@
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
 #include "hub/link/log_ring.h"
-#include "hub/link_kit.h"
+#include "hub/link_rig.h"
 #include "hub/spec/spec.h"
 #include "hub/view/view.h"
 #include <time.h>
@@ -102,61 +102,61 @@ TEST(a_sleeper_on_the_real_clock_really_sleeps)
 /* S0-153 */
 TEST(a_fake_answers_fails_delays_and_hangs_as_it_is_told)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a = { 0 };
     uint64_t id;
 
-    kit_init(&k);
-    fake_tool(k.f, "plain", FAKE_TEXT);
-    fake_tool(k.f, "own", FAKE_TEXT)->text = "its own";
-    fake_tool(k.f, "bad", FAKE_ERROR)->text = "it broke";
-    fake_tool(k.f, "slow", FAKE_DELAY)->ms = 500;
-    fake_tool(k.f, "never", FAKE_HANG);
-    kit_link(&k);
-    kit_connect(&k);
-    CHECK_INT(k.f->lists[LIST_TOOLS], 1);
-    kit_ask(&k, &a, "plain");
+    link_rig_init(&rig);
+    fake_tool(rig.f, "plain", FAKE_TEXT);
+    fake_tool(rig.f, "own", FAKE_TEXT)->text = "its own";
+    fake_tool(rig.f, "bad", FAKE_ERROR)->text = "it broke";
+    fake_tool(rig.f, "slow", FAKE_DELAY)->ms = 500;
+    fake_tool(rig.f, "never", FAKE_HANG);
+    link_rig_make(&rig);
+    link_rig_connect(&rig);
+    CHECK_INT(rig.f->lists[LIST_TOOLS], 1);
+    link_rig_ask(&rig, &a, "plain");
     CHECK_HAS(a.result, "\"text\":\"mock\"");
     fake_reply_done(&a);
-    kit_ask(&k, &a, "own");
+    link_rig_ask(&rig, &a, "own");
     CHECK_HAS(a.result, "\"text\":\"its own\"");
     fake_reply_done(&a);
-    kit_ask(&k, &a, "bad");
+    link_rig_ask(&rig, &a, "bad");
     CHECK_INT(a.err.code, PB_E_REMOTE);
     CHECK_HAS(a.err.msg, "it broke");
     fake_reply_done(&a);
 
-    kit_call(&k, &a, "slow");
-    fakes_settle(&k.fakes);
-    loop_advance(k.fakes.loop, 499);
-    fakes_settle(&k.fakes);
+    link_rig_call(&rig, &a, "slow");
+    fakes_settle(&rig.fakes);
+    loop_advance(rig.fakes.loop, 499);
+    fakes_settle(&rig.fakes);
     CHECK_INT(a.count, 0);
-    loop_advance(k.fakes.loop, 1);
-    fakes_settle(&k.fakes);
+    loop_advance(rig.fakes.loop, 1);
+    fakes_settle(&rig.fakes);
     CHECK_INT(a.count, 1);
     fake_reply_done(&a);
 
-    id = kit_call(&k, &a, "never");
-    fakes_settle(&k.fakes);
-    loop_advance(k.fakes.loop, 20000);
-    fakes_settle(&k.fakes);
+    id = link_rig_call(&rig, &a, "never");
+    fakes_settle(&rig.fakes);
+    loop_advance(rig.fakes.loop, 20000);
+    fakes_settle(&rig.fakes);
     CHECK_INT(a.count, 0);
-    CHECK(link_cancel(k.link, id, CALL_BY_USER));
-    fakes_settle(&k.fakes);
-    CHECK_INT(k.f->cancellations, 1);
-    CHECK_STR(buf_cstr(&k.f->history),
+    CHECK(link_cancel(rig.link, id, CALL_BY_USER));
+    fakes_settle(&rig.fakes);
+    CHECK_INT(rig.f->cancellations, 1);
+    CHECK_STR(buf_cstr(&rig.f->history),
               "plain {\"a\":1}\nown {\"a\":1}\nbad {\"a\":1}\nslow {\"a\":1}\nnever {\"a\":1}\n");
-    CHECK_INT(k.f->calls, 5);
+    CHECK_INT(rig.f->calls, 5);
     fake_reply_done(&a);
 
-    CHECK_INT(k.f->closes, 0);
-    link_disconnect(k.link);
-    fakes_settle(&k.fakes);
-    CHECK_INT(k.f->closes, 1);
-    fake_reset(k.f);
-    CHECK_INT(k.f->closes + k.f->calls + k.f->cancellations + k.f->lists[LIST_TOOLS], 0);
-    CHECK_STR(buf_cstr(&k.f->history), "");
-    kit_done(&k);
+    CHECK_INT(rig.f->closes, 0);
+    link_disconnect(rig.link);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(rig.f->closes, 1);
+    fake_reset(rig.f);
+    CHECK_INT(rig.f->closes + rig.f->calls + rig.f->cancellations + rig.f->lists[LIST_TOOLS], 0);
+    CHECK_STR(buf_cstr(&rig.f->history), "");
+    link_rig_done(&rig);
 }
 
 /* S0-154 */
@@ -209,29 +209,29 @@ TEST(a_link_to_a_fake_comes_up_fails_hangs_and_comes_late)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct link_kit k;
+        struct link_rig rig;
 
-        kit_init(&k);
-        fake_tool(k.f, "one", FAKE_TEXT);
-        fake_tool(k.f, "two", FAKE_TEXT);
-        k.f->connect = cases[i].how;
-        k.f->connect_then = cases[i].then;
-        k.f->custom = cases[i].custom;
-        k.f->connect_text = "because";
-        k.f->connect_ms = 200;
-        kit_link(&k);
-        CHECK_INT(link_connect(k.link, 0, NULL), 0);
-        fakes_settle(&k.fakes);
-        CHECK_INT(link_state(k.link), cases[i].at_once);
-        loop_advance(k.fakes.loop, 200);
-        fakes_settle(&k.fakes);
-        CHECK_INT(link_state(k.link), cases[i].later);
-        CHECK_INT(k.f->connects, 1);
+        link_rig_init(&rig);
+        fake_tool(rig.f, "one", FAKE_TEXT);
+        fake_tool(rig.f, "two", FAKE_TEXT);
+        rig.f->connect = cases[i].how;
+        rig.f->connect_then = cases[i].then;
+        rig.f->custom = cases[i].custom;
+        rig.f->connect_text = "because";
+        rig.f->connect_ms = 200;
+        link_rig_make(&rig);
+        CHECK_INT(link_connect(rig.link, 0, NULL), 0);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(link_state(rig.link), cases[i].at_once);
+        loop_advance(rig.fakes.loop, 200);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(link_state(rig.link), cases[i].later);
+        CHECK_INT(rig.f->connects, 1);
         if (cases[i].later == LINK_ERROR)
-            CHECK_HAS(kit_message_of_state(&k), "because");
+            CHECK_HAS(link_rig_message_of_state(&rig), "because");
         if (cases[i].later == LINK_CONNECTED)
-            CHECK_HAS(k.lists[LIST_TOOLS], "\"name\":\"two\"");
-        kit_done(&k);
+            CHECK_HAS(rig.lists[LIST_TOOLS], "\"name\":\"two\"");
+        link_rig_done(&rig);
     }
 }
 

@@ -1,7 +1,7 @@
 /* A config that changed: exactly what changed is started, stopped and restarted. */
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
@@ -214,7 +214,7 @@ TEST(a_config_that_says_the_same_in_other_bytes_changes_nothing)
     hub_rig_start(&r);
     r.fakes.fallback = hub_rig_server(&r, "any");
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct config *c = kit_parse(texts[i], NULL);
+        struct config *c = config_rig_parse(texts[i], NULL);
 
         r.changes[0] = '\0';
         fakes_forget_events(&r.fakes);

@@ -1,12 +1,12 @@
 /* A hub and the files that name its servers: what they decide, and what is not theirs. */
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub_wait_kit.h"
+#include "hub_wait_rig.h"
 #include "io/http/http.h"
 #include "mcp/client/client.h"
 #include "temp_dir.h"
@@ -14,7 +14,7 @@
 /* Makes the servers of the hub those of this text. */
 static void take(struct hub_rig *r, const char *text)
 {
-    AUTO(config) struct config *c = kit_parse(text, NULL);
+    AUTO(config) struct config *c = config_rig_parse(text, NULL);
 
     hub_apply(r->hub, c);
     fakes_settle(&r->fakes);
@@ -50,10 +50,10 @@ TEST(a_server_has_one_time_limit_for_all_its_tools)
         const char *server, *tool;
         uint64_t ms;
     } cases[] = { { "a", "one", 2000 }, { "a", "two", 2000 }, { "b", "one", 5000 } };
-    AUTO(config) struct config *c = kit_parse(text, NULL);
+    AUTO(config) struct config *c = config_rig_parse(text, NULL);
     AUTO_BUF struct buf warnings = { 0 };
 
-    CHECK_HAS(kit_warnings(&warnings, c), "tool_timeouts"); /* nothing that there is */
+    CHECK_HAS(config_rig_warnings(&warnings, c), "tool_timeouts"); /* nothing that there is */
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct hub_rig r;
         struct fake_reply a = { 0 };
@@ -317,7 +317,7 @@ static void web_rig_begin(struct web_rig *w, const char *form)
             buf_str(&text, w->web.url);
         else
             buf_byte(&text, *p);
-    c = kit_parse(buf_cstr(&text), NULL);
+    c = config_rig_parse(buf_cstr(&text), NULL);
     hub_apply(w->hub, c);
 }
 
@@ -417,7 +417,7 @@ TEST(connecting_finding_calling_reading_health_and_config_are_the_hubs)
     home_start(&home);
     /* At the start, from a config; at run time, by a call. */
     buf_printf(&text, "{\"servers\":{\"home\":{\"transport\":\"http\",\"url\":\"%s\"}}}", home.mcp);
-    c = kit_parse(buf_cstr(&text), NULL);
+    c = config_rig_parse(buf_cstr(&text), NULL);
     CHECK_INT(loop_wait(hub_thread_loop(t), apply_now, &(struct apply_now){ t, c }, 0, NULL, NULL),
               0);
     CHECK_CALL(t, "home/echo", "{\"a\":1}", "{\\\"a\\\":1}");

@@ -1,7 +1,7 @@
 /* Many threads on one hub, and calls that run when something ends. */
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
-#include "hub_wait_kit.h"
+#include "hub_wait_rig.h"
 
 enum { THREADS = 8, ROUNDS = 25 };
 

@@ -1,7 +1,7 @@
 /* The hub for threads, against real processes and a real HTTP server. */
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
-#include "hub_wait_kit.h"
+#include "hub_wait_rig.h"
 
 /* ---- beginning and end ---- */
 

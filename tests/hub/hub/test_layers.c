@@ -4,7 +4,7 @@
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub_wait_kit.h"
+#include "hub_wait_rig.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <stdatomic.h>

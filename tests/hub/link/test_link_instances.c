@@ -1,98 +1,99 @@
 /* Own processes for callers of a per_client server. */
 #include "hub/link/link.h"
-#include "hub/link_kit.h"
+#include "hub/link_rig.h"
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
 #include "mcp/wire/wire.h"
 
-static void per_client(struct link_kit *k)
+static void per_client(struct link_rig *rig)
 {
-    kit_init(k);
-    k->spec->instance = SPEC_PER_CLIENT;
-    fake_tool(k->f, "text", FAKE_TEXT);
-    fake_tool(k->f, "slow", FAKE_HANG);
-    kit_start(k);
+    link_rig_init(rig);
+    rig->spec->instance = SPEC_PER_CLIENT;
+    fake_tool(rig->f, "text", FAKE_TEXT);
+    fake_tool(rig->f, "slow", FAKE_HANG);
+    link_rig_start(rig);
 }
 
-static void call_as(struct link_kit *k, struct fake_reply *a, const char *tool, const char *caller)
+static void call_as(struct link_rig *rig, struct fake_reply *a, const char *tool,
+                    const char *caller)
 {
-    kit_call_with(k, a, tool, &(struct call_spec){ .caller = caller });
+    link_rig_call_with(rig, a, tool, &(struct call_spec){ .caller = caller });
 }
 
-static size_t instances(struct link_kit *k)
+static size_t instances(struct link_rig *rig)
 {
     struct link_facts facts;
 
-    link_facts(k->link, &facts);
+    link_facts(rig->link, &facts);
     return facts.instances;
 }
 
 TEST(each_caller_gets_its_own_client_at_its_first_call)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    per_client(&k);
-    CHECK_INT(k.f->connects, 1); /* the shared one, for the lists */
-    call_as(&k, &a, "text", "x");
-    CHECK_STR(k.f->last_caller, "x");
-    FAKES_UNTIL(&k.fakes, a.count);
+    per_client(&rig);
+    CHECK_INT(rig.f->connects, 1); /* the shared one, for the lists */
+    call_as(&rig, &a, "text", "x");
+    CHECK_STR(rig.f->last_caller, "x");
+    FAKES_UNTIL(&rig.fakes, a.count);
     CHECK_HAS(a.result, "mock");
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 2);
-    CHECK_INT(k.f->lists[LIST_TOOLS], 1);
-    call_as(&k, &a, "text", "x"); /* the same again */
-    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_INT(rig.f->connects, 2);
+    CHECK_INT(rig.f->lists[LIST_TOOLS], 1);
+    call_as(&rig, &a, "text", "x"); /* the same again */
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 2);
-    call_as(&k, &a, "text", "y");
-    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_INT(rig.f->connects, 2);
+    call_as(&rig, &a, "text", "y");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 3);
-    CHECK_INT(instances(&k), 2);
-    call_as(&k, &a, "text", ""); /* nobody in particular: the shared one */
-    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_INT(rig.f->connects, 3);
+    CHECK_INT(instances(&rig), 2);
+    call_as(&rig, &a, "text", ""); /* nobody in particular: the shared one */
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 3);
-    CHECK_STR(fakes_states(&k.fakes, "alpha"), "idle>connecting connecting>connected");
-    kit_done(&k);
+    CHECK_INT(rig.f->connects, 3);
+    CHECK_STR(fakes_states(&rig.fakes, "alpha"), "idle>connecting connecting>connected");
+    link_rig_done(&rig);
 }
 
 TEST(a_shared_server_has_one_client_for_all)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    kit_init(&k);
-    fake_tool(k.f, "text", FAKE_TEXT);
-    kit_start(&k);
-    call_as(&k, &a, "text", "x");
-    FAKES_UNTIL(&k.fakes, a.count);
+    link_rig_init(&rig);
+    fake_tool(rig.f, "text", FAKE_TEXT);
+    link_rig_start(&rig);
+    call_as(&rig, &a, "text", "x");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 1);
-    CHECK_INT(instances(&k), 0);
-    kit_done(&k);
+    CHECK_INT(rig.f->connects, 1);
+    CHECK_INT(instances(&rig), 0);
+    link_rig_done(&rig);
 }
 
 TEST(an_instance_ends_when_its_caller_leaves)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b;
 
-    per_client(&k);
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "slow", "y");
-    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
-    link_caller_left(k.link, "x");
+    per_client(&rig);
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "slow", "y");
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == 2);
+    link_caller_left(rig.link, "x");
     CHECK_INT(a.count, 1);
     CHECK_INT(fault_of(&a.err), FAULT_CANCELLED);
     CHECK_INT(b.count, 0);
-    FAKES_UNTIL(&k.fakes, k.f->closes == 1);
-    CHECK_INT(instances(&k), 1);
-    link_caller_left(k.link, "x");
-    link_caller_left(k.link, "nobody");
-    CHECK_INT(instances(&k), 1);
-    kit_done(&k);
+    FAKES_UNTIL(&rig.fakes, rig.f->closes == 1);
+    CHECK_INT(instances(&rig), 1);
+    link_caller_left(rig.link, "x");
+    link_caller_left(rig.link, "nobody");
+    CHECK_INT(instances(&rig), 1);
+    link_rig_done(&rig);
     CHECK_INT(b.count, 1);
 }
 
@@ -103,41 +104,41 @@ TEST(an_instance_that_is_not_used_for_long_ends)
     } cases[] = { { 0, SPEC_IDLE_MS }, { 5000, 5000 } };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct fake_reply a;
 
-        per_client(&k);
-        k.spec->idle_ms = cases[i].idle_ms;
-        call_as(&k, &a, "text", "x");
-        FAKES_UNTIL(&k.fakes, a.count);
+        per_client(&rig);
+        rig.spec->idle_ms = cases[i].idle_ms;
+        call_as(&rig, &a, "text", "x");
+        FAKES_UNTIL(&rig.fakes, a.count);
         fake_reply_done(&a);
-        loop_advance(k.fakes.loop, cases[i].want - 1);
-        CHECK_INT(instances(&k), 1);
-        call_as(&k, &a, "text", "x"); /* moves it on */
-        FAKES_UNTIL(&k.fakes, a.count);
+        loop_advance(rig.fakes.loop, cases[i].want - 1);
+        CHECK_INT(instances(&rig), 1);
+        call_as(&rig, &a, "text", "x"); /* moves it on */
+        FAKES_UNTIL(&rig.fakes, a.count);
         fake_reply_done(&a);
-        loop_advance(k.fakes.loop, cases[i].want - 1);
-        CHECK_INT(instances(&k), 1);
-        loop_advance(k.fakes.loop, 1);
-        CHECK_INT(instances(&k), 0);
-        CHECK_INT(link_state(k.link), LINK_CONNECTED);
-        kit_done(&k);
+        loop_advance(rig.fakes.loop, cases[i].want - 1);
+        CHECK_INT(instances(&rig), 1);
+        loop_advance(rig.fakes.loop, 1);
+        CHECK_INT(instances(&rig), 0);
+        CHECK_INT(link_state(rig.link), LINK_CONNECTED);
+        link_rig_done(&rig);
     }
 }
 
 TEST(an_instance_with_a_call_under_way_is_not_idle)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    per_client(&k);
-    k.spec->idle_ms = 1000;
-    call_as(&k, &a, "slow", "x");
-    FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
-    loop_advance(k.fakes.loop, 20000);
-    CHECK_INT(instances(&k), 1);
+    per_client(&rig);
+    rig.spec->idle_ms = 1000;
+    call_as(&rig, &a, "slow", "x");
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == 1);
+    loop_advance(rig.fakes.loop, 20000);
+    CHECK_INT(instances(&rig), 1);
     CHECK_INT(a.count, 0);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(an_instance_that_cannot_be_had_fails_its_calls_and_nothing_else)
@@ -151,21 +152,21 @@ TEST(an_instance_that_cannot_be_had_fails_its_calls_and_nothing_else)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(how); i++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct fake_reply a, b;
 
-        per_client(&k);
-        k.f->connect = how[i];
-        k.f->connect_text = "no more of them";
-        call_as(&k, &a, "text", "x");
-        call_as(&k, &b, "text", "x");
-        loop_advance(k.fakes.loop, 10000);
+        per_client(&rig);
+        rig.f->connect = how[i];
+        rig.f->connect_text = "no more of them";
+        call_as(&rig, &a, "text", "x");
+        call_as(&rig, &b, "text", "x");
+        loop_advance(rig.fakes.loop, 10000);
         CHECK_INT(a.count, 1);
         CHECK_INT(b.count, 1);
         CHECK_HAS(a.err.msg, want[i]);
-        CHECK_INT(instances(&k), 0);
-        CHECK_INT(link_state(k.link), LINK_CONNECTED);
-        kit_done(&k);
+        CHECK_INT(instances(&rig), 0);
+        CHECK_INT(link_state(rig.link), LINK_CONNECTED);
+        link_rig_done(&rig);
     }
 }
 
@@ -177,42 +178,42 @@ static void break_last(struct fake_server *f)
 
 TEST(an_instance_that_dies_takes_only_its_own_calls)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b;
 
-    per_client(&k);
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "slow", "y");
-    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
-    break_last(k.f);
+    per_client(&rig);
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "slow", "y");
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == 2);
+    break_last(rig.f);
     CHECK_INT(a.count, 0);
     CHECK_INT(b.count, 1);
     CHECK_INT(fault_of(&b.err), FAULT_NOT_CONNECTED);
     CHECK_HAS(b.err.msg, "the server crashed");
-    CHECK_INT(link_state(k.link), LINK_CONNECTED);
-    CHECK_INT(instances(&k), 1);
-    call_as(&k, &b, "text", "y"); /* gets a new one */
-    FAKES_UNTIL(&k.fakes, b.count);
+    CHECK_INT(link_state(rig.link), LINK_CONNECTED);
+    CHECK_INT(instances(&rig), 1);
+    call_as(&rig, &b, "text", "y"); /* gets a new one */
+    FAKES_UNTIL(&rig.fakes, b.count);
     CHECK_HAS(b.result, "mock");
     fake_reply_done(&b);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(disconnecting_ends_all_instances)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b;
 
-    per_client(&k);
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "slow", "y");
-    link_disconnect(k.link);
+    per_client(&rig);
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "slow", "y");
+    link_disconnect(rig.link);
     CHECK_INT(a.count + b.count, 2);
-    CHECK_INT(instances(&k), 0);
-    CHECK(!link_settled(k.link));
-    FAKES_UNTIL(&k.fakes, link_settled(k.link));
-    CHECK_INT(k.f->closes, 3);
-    kit_done(&k);
+    CHECK_INT(instances(&rig), 0);
+    CHECK(!link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    CHECK_INT(rig.f->closes, 3);
+    link_rig_done(&rig);
 }
 
 static int send_nowhere(struct wire *wire, const struct wire_out *m, struct pb_error *err)
@@ -226,30 +227,30 @@ TEST(an_instance_that_hangs_is_given_up_when_a_call_ran_out_of_time)
 {
     struct wire_ops deaf;
     struct fake_wire *w;
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b;
 
-    per_client(&k);
-    call_as(&k, &a, "text", "x");
-    FAKES_UNTIL(&k.fakes, a.count);
+    per_client(&rig);
+    call_as(&rig, &a, "text", "x");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    w = CONTAINER_OF(k.f->wires.prev, struct fake_wire, link);
+    w = CONTAINER_OF(rig.f->wires.prev, struct fake_wire, link);
     deaf = *w->wire.ops;
     deaf.send = send_nowhere;
     w->wire.ops = &deaf;
-    call_as(&k, &a, "slow", "x");
-    loop_advance(k.fakes.loop, 29000);
-    call_as(&k, &b, "slow", "x");
-    loop_advance(k.fakes.loop, 1000);
+    call_as(&rig, &a, "slow", "x");
+    loop_advance(rig.fakes.loop, 29000);
+    call_as(&rig, &b, "slow", "x");
+    loop_advance(rig.fakes.loop, 1000);
     CHECK_INT(fault_of(&a.err), FAULT_TIMEOUT);
-    loop_advance(k.fakes.loop, 9999);
-    CHECK_INT(instances(&k), 1);
+    loop_advance(rig.fakes.loop, 9999);
+    CHECK_INT(instances(&rig), 1);
     CHECK_INT(b.count, 0);
-    loop_advance(k.fakes.loop, 1);
-    CHECK_INT(instances(&k), 0);
+    loop_advance(rig.fakes.loop, 1);
+    CHECK_INT(instances(&rig), 0);
     CHECK_INT(fault_of(&b.err), FAULT_NOT_CONNECTED);
-    CHECK_INT(link_state(k.link), LINK_CONNECTED);
-    kit_done(&k);
+    CHECK_INT(link_state(rig.link), LINK_CONNECTED);
+    link_rig_done(&rig);
 }
 
 /* The timer of a channel that is freed while it runs is fired, or spun on, later. */
@@ -258,180 +259,180 @@ TEST(an_instance_that_is_dropped_at_work_leaves_no_timer_behind)
     enum { BY_LEAVING, BY_DISCONNECT, BY_DISABLE, BY_REST, BY_LOSS, BY_CLOSE, WAYS };
 
     for (int way = 0; way < WAYS; way++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct fake_reply a, b;
 
-        per_client(&k);
-        call_as(&k, &a, "slow", "x");
-        call_as(&k, &b, "slow", "x");
-        FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
+        per_client(&rig);
+        call_as(&rig, &a, "slow", "x");
+        call_as(&rig, &b, "slow", "x");
+        FAKES_UNTIL(&rig.fakes, rig.f->n_held == 2);
         if (way == BY_LEAVING)
-            link_caller_left(k.link, "x");
+            link_caller_left(rig.link, "x");
         else if (way == BY_DISCONNECT)
-            link_disconnect(k.link);
+            link_disconnect(rig.link);
         else if (way == BY_DISABLE)
-            link_set_enabled(k.link, false);
+            link_set_enabled(rig.link, false);
         else if (way == BY_REST)
-            link_rest(k.link);
+            link_rest(rig.link);
         else if (way == BY_LOSS)
-            fake_break(k.f, "gone");
+            fake_break(rig.f, "gone");
         else
-            link_close(TAKE(k.link), CALL_SHUTDOWN, kit_gone, &k);
+            link_close(TAKE(rig.link), CALL_SHUTDOWN, link_rig_gone, &rig);
         CHECK_INT(a.count + b.count, 2);
-        fakes_settle(&k.fakes);
-        loop_advance(k.fakes.loop, 2 * SPEC_IDLE_MS);
-        kit_done(&k);
+        fakes_settle(&rig.fakes);
+        loop_advance(rig.fakes.loop, 2 * SPEC_IDLE_MS);
+        link_rig_done(&rig);
     }
 }
 
 TEST(max_calls_counts_for_each_instance)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b, c;
 
-    per_client(&k);
-    k.spec->max_calls = 1;
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "slow", "x");
-    call_as(&k, &c, "slow", "y");
-    fakes_settle(&k.fakes);
-    CHECK_INT(k.f->n_held, 2);
-    fake_release(k.f, 0, "go on");
-    FAKES_UNTIL(&k.fakes, a.count && k.f->calls == 3);
+    per_client(&rig);
+    rig.spec->max_calls = 1;
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "slow", "x");
+    call_as(&rig, &c, "slow", "y");
+    fakes_settle(&rig.fakes);
+    CHECK_INT(rig.f->n_held, 2);
+    fake_release(rig.f, 0, "go on");
+    FAKES_UNTIL(&rig.fakes, a.count && rig.f->calls == 3);
     fake_reply_done(&a);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(there_are_only_so_many_instances)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a[LINK_INSTANCES_MAX + 1];
     char caller[16];
 
-    per_client(&k);
+    per_client(&rig);
     for (int i = 0; i <= LINK_INSTANCES_MAX; i++) {
         snprintf(caller, sizeof caller, "c%d", i);
-        call_as(&k, &a[i], "text", caller);
+        call_as(&rig, &a[i], "text", caller);
     }
-    CHECK_INT(instances(&k), LINK_INSTANCES_MAX);
+    CHECK_INT(instances(&rig), LINK_INSTANCES_MAX);
     CHECK_INT(fault_of(&a[LINK_INSTANCES_MAX].err), FAULT_BUSY);
     CHECK_STR(a[LINK_INSTANCES_MAX].err.msg,
               "Server 'alpha' runs 256 own instances of its callers already");
     for (int i = 0; i < LINK_INSTANCES_MAX; i++) {
-        FAKES_UNTIL(&k.fakes, a[i].count);
+        FAKES_UNTIL(&rig.fakes, a[i].count);
         fake_reply_done(&a[i]);
     }
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
-static void call_from(struct link_kit *k, struct fake_reply *a, const char *tool, int name,
+static void call_from(struct link_rig *rig, struct fake_reply *a, const char *tool, int name,
                       const char *origin)
 {
     char caller[16];
 
     snprintf(caller, sizeof caller, "%s%d", origin, name);
-    kit_call_with(k, a, tool, &(struct call_spec){ .caller = caller, .origin = origin });
+    link_rig_call_with(rig, a, tool, &(struct call_spec){ .caller = caller, .origin = origin });
 }
 
 TEST(callers_that_name_themselves_share_a_few_instances)
 {
     enum { MAX = LINK_ORIGIN_MAX };
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, busy[MAX];
 
-    per_client(&k);
+    per_client(&rig);
     for (int i = 0; i < 5 * MAX; i++) { /* a new name each time */
-        call_from(&k, &a, "text", i, "o");
-        FAKES_UNTIL(&k.fakes, a.count);
+        call_from(&rig, &a, "text", i, "o");
+        FAKES_UNTIL(&rig.fakes, a.count);
         CHECK_HAS(a.result, "mock");
         fake_reply_done(&a);
-        CHECK_INT(instances(&k), i < MAX ? i + 1 : MAX);
+        CHECK_INT(instances(&rig), i < MAX ? i + 1 : MAX);
     }
-    k.f->connects = 0; /* the oldest that rests makes room, not the one that was used last */
-    call_from(&k, &a, "text", 4 * MAX, "o");
-    FAKES_UNTIL(&k.fakes, a.count);
+    rig.f->connects = 0; /* the oldest that rests makes room, not the one that was used last */
+    call_from(&rig, &a, "text", 4 * MAX, "o");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 0);
-    call_from(&k, &a, "text", 1000, "o");
-    FAKES_UNTIL(&k.fakes, a.count);
+    CHECK_INT(rig.f->connects, 0);
+    call_from(&rig, &a, "text", 1000, "o");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    call_from(&k, &a, "text", 4 * MAX, "o");
-    FAKES_UNTIL(&k.fakes, a.count);
+    call_from(&rig, &a, "text", 4 * MAX, "o");
+    FAKES_UNTIL(&rig.fakes, a.count);
     fake_reply_done(&a);
-    CHECK_INT(k.f->connects, 1);
+    CHECK_INT(rig.f->connects, 1);
 
     for (int i = 0; i < MAX; i++) /* those at work stay */
-        call_from(&k, &busy[i], "slow", 2000 + i, "o");
-    FAKES_UNTIL(&k.fakes, k.f->n_held == MAX);
-    call_from(&k, &a, "text", 3000, "o");
+        call_from(&rig, &busy[i], "slow", 2000 + i, "o");
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == MAX);
+    call_from(&rig, &a, "text", 3000, "o");
     CHECK_INT(fault_of(&a.err), FAULT_BUSY);
     CHECK_STR(a.err.msg, "Server 'alpha' works in 16 own instances for clients from there already");
-    call_from(&k, &a, "text", 1, "p"); /* from elsewhere */
-    FAKES_UNTIL(&k.fakes, a.count);
+    call_from(&rig, &a, "text", 1, "p"); /* from elsewhere */
+    FAKES_UNTIL(&rig.fakes, a.count);
     CHECK_HAS(a.result, "mock");
     fake_reply_done(&a);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(questions_of_an_instance_reach_its_caller_though_others_call_too)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a, b;
 
-    per_client(&k);
-    k.f->era = PB_ERA_LEGACY;
-    fake_tool(k.f, "sample", FAKE_ASK)->method = "sampling/createMessage";
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "sample", "y");
-    FAKES_UNTIL(&k.fakes, b.count);
+    per_client(&rig);
+    rig.f->era = PB_ERA_LEGACY;
+    fake_tool(rig.f, "sample", FAKE_ASK)->method = "sampling/createMessage";
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "sample", "y");
+    FAKES_UNTIL(&rig.fakes, b.count);
     /* Not "calls of several clients": it is y's, who cannot be asked. */
-    CHECK_STR(k.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
+    CHECK_STR(rig.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
     fake_reply_done(&b);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
-static struct link_kit *leaver;
+static struct link_rig *leaver;
 
 static void leave_on_reply(void *ctx, const struct client_reply *reply)
 {
     (void)ctx, (void)reply;
     link_caller_left(leaver->link, "x");
-    link_close(TAKE(leaver->link), CALL_SHUTDOWN, kit_gone, leaver);
+    link_close(TAKE(leaver->link), CALL_SHUTDOWN, link_rig_gone, leaver);
 }
 
 TEST(a_reply_may_close_the_link_while_an_instance_is_dropped)
 {
-    struct link_kit k;
+    struct link_rig rig;
     AUTO_BUF struct buf params = { 0 };
-    struct call_spec s = kit_spec(NULL, "slow", &params);
+    struct call_spec s = link_rig_spec(NULL, "slow", &params);
     struct fake_reply a, b;
     struct pb_error err;
 
-    per_client(&k);
-    leaver = &k;
+    per_client(&rig);
+    leaver = &rig;
     s.caller = "x";
     s.reply = leave_on_reply;
-    CHECK_INT(link_call(k.link, &s, NULL, &err), 0);
-    call_as(&k, &a, "slow", "x");
-    call_as(&k, &b, "slow", "y");
-    fakes_settle(&k.fakes);
-    link_caller_left(k.link, "x");
-    CHECK(!k.link);
+    CHECK_INT(link_call(rig.link, &s, NULL, &err), 0);
+    call_as(&rig, &a, "slow", "x");
+    call_as(&rig, &b, "slow", "y");
+    fakes_settle(&rig.fakes);
+    link_caller_left(rig.link, "x");
+    CHECK(!rig.link);
     CHECK_INT(a.count, 1);
     CHECK_INT(b.count, 1);
-    FAKES_UNTIL(&k.fakes, k.gone);
-    kit_done(&k);
+    FAKES_UNTIL(&rig.fakes, rig.gone);
+    link_rig_done(&rig);
 }
 
 /* Blocks of memory that a hundred calls of "x" take. */
-static uint64_t cost_of_calls(struct link_kit *k)
+static uint64_t cost_of_calls(struct link_rig *rig)
 {
     struct fake_reply a;
     uint64_t before = mem_count();
 
     for (int i = 0; i < 100; i++) {
-        call_as(k, &a, "text", "x");
-        FAKES_UNTIL(&k->fakes, a.count);
+        call_as(rig, &a, "text", "x");
+        FAKES_UNTIL(&rig->fakes, a.count);
         fake_reply_done(&a);
     }
     return mem_count() - before;
@@ -439,75 +440,75 @@ static uint64_t cost_of_calls(struct link_kit *k)
 
 TEST(a_call_of_an_instance_costs_the_same_however_many_tasks_are_watched)
 {
-    struct link_kit k;
+    struct link_rig rig;
     uint64_t few, many;
 
-    per_client(&k);
-    k.opts.event = NULL;
-    cost_of_calls(&k); /* warms up */
-    few = cost_of_calls(&k);
+    per_client(&rig);
+    rig.opts.event = NULL;
+    cost_of_calls(&rig); /* warms up */
+    few = cost_of_calls(&rig);
     for (int i = 0; i < MCP_SUBSCRIPTIONS_MAX; i++) {
         char id[32];
 
         snprintf(id, sizeof id, "t%d", i);
-        link_watch_task(k.link, "y", span_of(id), true);
+        link_watch_task(rig.link, "y", span_of(id), true);
     }
-    many = cost_of_calls(&k);
+    many = cost_of_calls(&rig);
     if (many > few + few / 10)
         TAP_FAIL("%llu blocks instead of %llu", (unsigned long long)many, (unsigned long long)few);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* It lives as long as its caller wants to hear of one, and rests when it does not any more. */
 TEST(an_instance_whose_caller_watches_a_task_does_not_stop_for_idleness)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    per_client(&k);
-    link_watch_task(k.link, "x", SPAN("t1"), true);
-    link_watch_task(k.link, "x", SPAN("t1"), true); /* said twice, watched once */
-    link_watch_task(k.link, "x", SPAN("t2"), true);
+    per_client(&rig);
+    link_watch_task(rig.link, "x", SPAN("t1"), true);
+    link_watch_task(rig.link, "x", SPAN("t1"), true); /* said twice, watched once */
+    link_watch_task(rig.link, "x", SPAN("t2"), true);
     for (int i = 0; i < 2; i++) {
-        call_as(&k, &a, "text", i ? "y" : "x");
-        FAKES_UNTIL(&k.fakes, a.count);
+        call_as(&rig, &a, "text", i ? "y" : "x");
+        FAKES_UNTIL(&rig.fakes, a.count);
         fake_reply_done(&a);
     }
-    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
-    fakes_settle(&k.fakes);
-    CHECK_INT(instances(&k), 1); /* y's is gone */
-    link_watch_task(k.link, "x", SPAN("t1"), false);
-    link_watch_task(k.link, "x", SPAN("t1"), false);
-    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
-    fakes_settle(&k.fakes);
-    CHECK_INT(instances(&k), 1);
-    link_watch_task(k.link, "x", SPAN("t2"), false);
-    loop_advance(k.fakes.loop, SPEC_IDLE_MS);
-    fakes_settle(&k.fakes);
-    CHECK_INT(instances(&k), 0);
-    kit_done(&k);
+    loop_advance(rig.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(instances(&rig), 1); /* y's is gone */
+    link_watch_task(rig.link, "x", SPAN("t1"), false);
+    link_watch_task(rig.link, "x", SPAN("t1"), false);
+    loop_advance(rig.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(instances(&rig), 1);
+    link_watch_task(rig.link, "x", SPAN("t2"), false);
+    loop_advance(rig.fakes.loop, SPEC_IDLE_MS);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(instances(&rig), 0);
+    link_rig_done(&rig);
 }
 
 static void note_task(void *ctx, struct link *l, const char *caller, struct span params)
 {
-    struct link_kit *k = ctx;
+    struct link_rig *rig = ctx;
 
     (void)l;
-    k->n_messages++;
-    snprintf(k->message, sizeof k->message, "%s: %.*s", caller, SPAN_ARG(params));
+    rig->n_messages++;
+    snprintf(rig->message, sizeof rig->message, "%s: %.*s", caller, SPAN_ARG(params));
 }
 
 /* The server says it on its nth connection. */
-static void say_task(struct link_kit *k, size_t nth)
+static void say_task(struct link_rig *rig, size_t nth)
 {
     AUTO(blob)
     struct blob *said = blob_new(SPAN(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{\"taskId\":\"1\"}}"));
-    struct list *pos = k->f->wires.next;
+    struct list *pos = rig->f->wires.next;
 
     while (nth--)
         pos = pos->next;
-    CHECK(pos != &k->f->wires);
+    CHECK(pos != &rig->f->wires);
     client_receive(CONTAINER_OF(pos, struct fake_wire, link)->wire.ctx, said, 0, 0);
 }
 
@@ -518,24 +519,24 @@ TEST(what_the_shared_process_says_of_tasks_is_told_to_nobody_who_has_a_process_o
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         bool own = kinds[i] == SPEC_PER_CLIENT;
-        struct link_kit k;
+        struct link_rig rig;
         struct fake_reply a;
 
-        kit_init(&k);
-        k.spec->instance = kinds[i];
-        k.opts.task_changed = note_task;
-        fake_tool(k.f, "text", FAKE_TEXT);
-        kit_start(&k);
-        call_as(&k, &a, "text", "x");
-        FAKES_UNTIL(&k.fakes, a.count);
+        link_rig_init(&rig);
+        rig.spec->instance = kinds[i];
+        rig.opts.task_changed = note_task;
+        fake_tool(rig.f, "text", FAKE_TEXT);
+        link_rig_start(&rig);
+        call_as(&rig, &a, "text", "x");
+        FAKES_UNTIL(&rig.fakes, a.count);
         fake_reply_done(&a);
-        link_watch_task(k.link, "x", SPAN("1"), true);
-        say_task(&k, 0);
-        CHECK_INT(k.n_messages, !own);
+        link_watch_task(rig.link, "x", SPAN("1"), true);
+        say_task(&rig, 0);
+        CHECK_INT(rig.n_messages, !own);
         if (own)
-            say_task(&k, 1);
-        CHECK_INT(k.n_messages, 1);
-        CHECK_STR(k.message, own ? "x: {\"taskId\":\"1\"}" : ": {\"taskId\":\"1\"}");
-        kit_done(&k);
+            say_task(&rig, 1);
+        CHECK_INT(rig.n_messages, 1);
+        CHECK_STR(rig.message, own ? "x: {\"taskId\":\"1\"}" : ": {\"taskId\":\"1\"}");
+        link_rig_done(&rig);
     }
 }

@@ -1,6 +1,6 @@
 /* Questions of a server while it works: whom they reach, who may answer, what is refused. */
 #include "hub/link/link.h"
-#include "hub/link_kit.h"
+#include "hub/link_rig.h"
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
 #include "mcp/serve/serve.h"
@@ -40,11 +40,11 @@ static void on_answered(void *ctx, const struct client_reply *reply)
     fake_on_reply(&p->reply, reply);
 }
 
-static uint64_t person_call(struct link_kit *k, struct person *p, const char *tool,
+static uint64_t person_call(struct link_rig *rig, struct person *p, const char *tool,
                             const char *caller, const char *caps)
 {
     AUTO_BUF struct buf params = { 0 };
-    struct call_spec s = kit_spec(NULL, tool, &params);
+    struct call_spec s = link_rig_spec(NULL, tool, &params);
     struct pb_error err;
     uint64_t id;
 
@@ -55,59 +55,59 @@ static uint64_t person_call(struct link_kit *k, struct person *p, const char *to
     s.withdrawn = on_taken_back;
     s.reply = on_answered;
     s.ctx = p;
-    if (link_call(k->link, &s, &id, &err) < 0)
+    if (link_call(rig->link, &s, &id, &err) < 0)
         TAP_FAIL("%s", err.msg);
     return id;
 }
 
-static void legacy_kit(struct link_kit *k)
+static void legacy_rig(struct link_rig *rig)
 {
-    kit_init(k);
-    k->f->era = PB_ERA_LEGACY;
-    fake_tool(k->f, "ask", FAKE_ASK)->params = "{\"message\":\"ok?\",\"requestedSchema\":{}}";
-    fake_tool(k->f, "slow", FAKE_HANG);
-    fake_tool(k->f, "sample", FAKE_ASK)->method = "sampling/createMessage";
-    fake_tool(k->f, "roots", FAKE_ASK)->method = "roots/list";
-    kit_start(k);
+    link_rig_init(rig);
+    rig->f->era = PB_ERA_LEGACY;
+    fake_tool(rig->f, "ask", FAKE_ASK)->params = "{\"message\":\"ok?\",\"requestedSchema\":{}}";
+    fake_tool(rig->f, "slow", FAKE_HANG);
+    fake_tool(rig->f, "sample", FAKE_ASK)->method = "sampling/createMessage";
+    fake_tool(rig->f, "roots", FAKE_ASK)->method = "roots/list";
+    link_rig_start(rig);
 }
 
 TEST(the_question_of_the_only_call_goes_to_its_caller_and_the_answer_back)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
 
-    legacy_kit(&k);
-    person_call(&k, &p, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, p.n_asked);
+    legacy_rig(&rig);
+    person_call(&rig, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
     CHECK_STR(p.asked, "elicitation/create {\"message\":\"ok?\",\"requestedSchema\":{}}");
     link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
-    FAKES_UNTIL(&k.fakes, p.reply.count);
-    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    FAKES_UNTIL(&rig.fakes, p.reply.count);
+    CHECK_STR(rig.f->last_answer, "{\"action\":\"accept\"}");
     fake_reply_done(&p.reply);
 
-    person_call(&k, &p, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, p.n_asked);
+    person_call(&rig, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
     link_refuse(p.q, -1, "nobody is here");
-    FAKES_UNTIL(&k.fakes, p.reply.count);
-    CHECK_STR(k.f->last_answer, "refused: -1 nobody is here");
+    FAKES_UNTIL(&rig.fakes, p.reply.count);
+    CHECK_STR(rig.f->last_answer, "refused: -1 nobody is here");
     fake_reply_done(&p.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(of_several_calls_of_one_caller_the_newest_is_asked)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person old, new;
 
-    legacy_kit(&k);
-    person_call(&k, &old, "slow", "x", ALL_CAPS);
-    person_call(&k, &new, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, new.n_asked);
+    legacy_rig(&rig);
+    person_call(&rig, &old, "slow", "x", ALL_CAPS);
+    person_call(&rig, &new, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, new.n_asked);
     CHECK_INT(old.n_asked, 0);
     link_answer(new.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, new.reply.count);
+    FAKES_UNTIL(&rig.fakes, new.reply.count);
     fake_reply_done(&new.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* Whoever is asked may keep what a server says until there is an answer. */
@@ -118,24 +118,24 @@ TEST(a_question_too_large_to_be_kept_is_refused)
     for (int past = 0; past < 2; past++) {
         size_t many = MCP_QUESTIONS_BYTES_MAX - beside + (size_t)past;
         AUTO_BUF struct buf text = { 0 };
-        struct link_kit k;
+        struct link_rig rig;
         struct person p;
 
-        legacy_kit(&k);
-        person_call(&k, &p, "slow", "x", ALL_CAPS);
-        FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
+        legacy_rig(&rig);
+        person_call(&rig, &p, "slow", "x", ALL_CAPS);
+        FAKES_UNTIL(&rig.fakes, rig.f->n_held == 1);
         buf_str(&text, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","
                        "\"params\":{\"message\":\"");
         memset(buf_reserve(&text, many), 'm', many);
         text.n += many;
         buf_str(&text, "\",\"requestedSchema\":{}}}");
-        fake_say_raw(k.f, buf_cstr(&text));
-        fakes_settle(&k.fakes);
+        fake_say_raw(rig.f, buf_cstr(&text));
+        fakes_settle(&rig.fakes);
         CHECK_INT(p.n_asked, past ? 0 : 1);
-        fake_release(k.f, 0, "done");
-        FAKES_UNTIL(&k.fakes, p.reply.count);
+        fake_release(rig.f, 0, "done");
+        FAKES_UNTIL(&rig.fakes, p.reply.count);
         fake_reply_done(&p.reply);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
@@ -143,120 +143,120 @@ TEST(a_question_too_large_to_be_kept_is_refused)
  * was not the one that asked. */
 TEST(a_question_outlives_the_call_that_it_was_taken_for)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person asks, newer;
 
-    legacy_kit(&k);
-    person_call(&k, &asks, "ask", "x", ALL_CAPS);
-    person_call(&k, &newer, "slow", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, newer.n_asked && k.f->n_held == 2);
-    fake_release(k.f, 1, "done");
-    FAKES_UNTIL(&k.fakes, newer.reply.count);
+    legacy_rig(&rig);
+    person_call(&rig, &asks, "ask", "x", ALL_CAPS);
+    person_call(&rig, &newer, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, newer.n_asked && rig.f->n_held == 2);
+    fake_release(rig.f, 1, "done");
+    FAKES_UNTIL(&rig.fakes, newer.reply.count);
     CHECK_INT(asks.n_asked, 1);
     CHECK_STR(asks.asked, newer.asked);
     link_answer(asks.q, SPAN("{\"action\":\"accept\"}"));
-    FAKES_UNTIL(&k.fakes, asks.reply.count);
-    CHECK_STR(k.f->last_answer, "{\"action\":\"accept\"}");
+    FAKES_UNTIL(&rig.fakes, asks.reply.count);
+    CHECK_STR(rig.f->last_answer, "{\"action\":\"accept\"}");
     fake_reply_done(&newer.reply);
     fake_reply_done(&asks.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
-static bool is_apart(const struct link_kit *k)
+static bool is_apart(const struct link_rig *rig)
 {
     struct link_facts facts;
 
-    link_facts(k->link, &facts);
+    link_facts(rig->link, &facts);
     return facts.apart;
 }
 
 /* x and y call one after the other, before either is answered. */
-static void both_ask(struct link_kit *k, struct person *x, struct person *y)
+static void both_ask(struct link_rig *rig, struct person *x, struct person *y)
 {
-    person_call(k, x, "slow", "x", ALL_CAPS);
-    person_call(k, y, "ask", "y", ALL_CAPS);
-    FAKES_UNTIL(&k->fakes, y->reply.count);
+    person_call(rig, x, "slow", "x", ALL_CAPS);
+    person_call(rig, y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&rig->fakes, y->reply.count);
     CHECK_INT(x->n_asked + y->n_asked, 0);
     fake_reply_done(&y->reply);
 }
 
 TEST(a_server_that_asked_in_doubt_works_for_each_caller_apart_from_then_on)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y, z;
 
-    legacy_kit(&k);
-    CHECK(!is_apart(&k));
-    both_ask(&k, &x, &y);
+    legacy_rig(&rig);
+    CHECK(!is_apart(&rig));
+    both_ask(&rig, &x, &y);
     CHECK_STR(
-        k.f->last_answer,
+        rig.f->last_answer,
         "refused: -32601 elicitation/create: calls of several clients are under way and it is "
         "not known whose question this is; with its next call each client has an instance of "
         "its own");
-    CHECK(is_apart(&k));
-    CHECK_INT(k.f->connects, 1);
-    CHECK_STR(link_log_at(k.link, link_log_count(k.link) - 1)->text,
+    CHECK(is_apart(&rig));
+    CHECK_INT(rig.f->connects, 1);
+    CHECK_STR(link_log_at(rig.link, link_log_count(rig.link) - 1)->text,
               "It asked while calls of several clients were under way: from now on each client has "
               "an instance of its own");
-    person_call(&k, &y, "ask", "y", ALL_CAPS); /* while x still works on the shared one */
-    person_call(&k, &z, "ask", "z", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, y.n_asked && z.n_asked);
-    CHECK_INT(k.f->connects, 3);
+    person_call(&rig, &y, "ask", "y", ALL_CAPS); /* while x still works on the shared one */
+    person_call(&rig, &z, "ask", "z", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, y.n_asked && z.n_asked);
+    CHECK_INT(rig.f->connects, 3);
     link_answer(y.q, SPAN("{}"));
     link_answer(z.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
+    FAKES_UNTIL(&rig.fakes, y.reply.count && z.reply.count);
     CHECK_INT(x.n_asked, 0);
     fake_reply_done(&y.reply);
     fake_reply_done(&z.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(a_server_that_is_to_stay_shared_lets_its_callers_take_turns)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y, z;
 
-    kit_init(&k);
-    k.f->era = PB_ERA_LEGACY;
-    k.spec->instance = SPEC_ALWAYS_SHARED;
-    fake_tool(k.f, "ask", FAKE_ASK);
-    fake_tool(k.f, "slow", FAKE_HANG);
-    kit_start(&k);
-    both_ask(&k, &x, &y);
-    CHECK_HAS(k.f->last_answer, "from now on the calls of one client are made at a time");
-    person_call(&k, &y, "ask", "y", ALL_CAPS);
-    person_call(&k, &z, "ask", "z", ALL_CAPS);
-    fakes_settle(&k.fakes);
-    CHECK_INT(k.f->calls, 2); /* x is at work */
-    fake_release(k.f, 0, "done");
-    FAKES_UNTIL(&k.fakes, x.reply.count && y.n_asked);
-    fakes_settle(&k.fakes);
+    link_rig_init(&rig);
+    rig.f->era = PB_ERA_LEGACY;
+    rig.spec->instance = SPEC_ALWAYS_SHARED;
+    fake_tool(rig.f, "ask", FAKE_ASK);
+    fake_tool(rig.f, "slow", FAKE_HANG);
+    link_rig_start(&rig);
+    both_ask(&rig, &x, &y);
+    CHECK_HAS(rig.f->last_answer, "from now on the calls of one client are made at a time");
+    person_call(&rig, &y, "ask", "y", ALL_CAPS);
+    person_call(&rig, &z, "ask", "z", ALL_CAPS);
+    fakes_settle(&rig.fakes);
+    CHECK_INT(rig.f->calls, 2); /* x is at work */
+    fake_release(rig.f, 0, "done");
+    FAKES_UNTIL(&rig.fakes, x.reply.count && y.n_asked);
+    fakes_settle(&rig.fakes);
     CHECK_INT(z.n_asked, 0);
     link_answer(y.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, z.n_asked);
+    FAKES_UNTIL(&rig.fakes, z.n_asked);
     link_answer(z.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, y.reply.count && z.reply.count);
-    CHECK_INT(k.f->connects, 1);
+    FAKES_UNTIL(&rig.fakes, y.reply.count && z.reply.count);
+    CHECK_INT(rig.f->connects, 1);
     fake_reply_done(&x.reply);
     fake_reply_done(&y.reply);
     fake_reply_done(&z.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* Many servers look at the roots now and then, and none of them needs to know whose they are. */
 TEST(roots_are_no_reason_to_keep_callers_apart)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y;
 
-    legacy_kit(&k);
-    person_call(&k, &x, "slow", "x", ALL_CAPS);
-    person_call(&k, &y, "roots", "y", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, y.reply.count);
-    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
-    CHECK(!is_apart(&k));
+    legacy_rig(&rig);
+    person_call(&rig, &x, "slow", "x", ALL_CAPS);
+    person_call(&rig, &y, "roots", "y", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, y.reply.count);
+    CHECK_STR(rig.f->last_answer, "{\"roots\":[]}");
+    CHECK(!is_apart(&rig));
     fake_reply_done(&y.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* What the server is told: "refused: code text", or the answer. */
@@ -272,66 +272,66 @@ static void told(struct request *r, void *ctx, struct span result, const struct 
 }
 
 /* The server asks while it works on the i-th call that hangs; over stdio nobody can tell. */
-static void ask_about(struct link_kit *k, size_t i)
+static void ask_about(struct link_rig *rig, size_t i)
 {
     struct pb_error err;
 
-    k->f->last_answer[0] = '\0';
-    CHECK_INT(request_question(fake_held(k->f, i), "elicitation/create",
-                               SPAN("{\"message\":\"secret of x\"}"), told, k->f, &err),
+    rig->f->last_answer[0] = '\0';
+    CHECK_INT(request_question(fake_held(rig->f, i), "elicitation/create",
+                               SPAN("{\"message\":\"secret of x\"}"), told, rig->f, &err),
               0);
-    fakes_settle(&k->fakes);
+    fakes_settle(&rig->fakes);
 }
 
 /* The same by a server that asks about a call which it was told to drop. */
-static void ask_on(struct link_kit *k)
+static void ask_on(struct link_rig *rig)
 {
-    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"elicitation/create\","
-                       "\"params\":{\"message\":\"secret of x\"}}");
-    fakes_settle(&k->fakes);
+    fake_say_raw(rig->f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"elicitation/create\","
+                         "\"params\":{\"message\":\"secret of x\"}}");
+    fakes_settle(&rig->fakes);
 }
 
 TEST(a_call_that_is_being_asked_may_ask_again_and_nobody_else_is_shown_it)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y;
 
-    legacy_kit(&k);
-    person_call(&k, &x, "slow", "x", ALL_CAPS);
-    fakes_settle(&k.fakes);
-    ask_about(&k, 0);
+    legacy_rig(&rig);
+    person_call(&rig, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&rig.fakes);
+    ask_about(&rig, 0);
     CHECK_INT(x.n_asked, 1);
-    person_call(&k, &y, "slow", "y", ALL_CAPS);
-    fakes_settle(&k.fakes);
-    ask_about(&k, 0);
+    person_call(&rig, &y, "slow", "y", ALL_CAPS);
+    fakes_settle(&rig.fakes);
+    ask_about(&rig, 0);
     CHECK_INT(y.n_asked, 0);
     CHECK_INT(x.n_asked, 1);
-    CHECK_HAS(k.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
-    loop_advance(k.fakes.loop, 30000); /* no question is open for it: its time has run */
+    CHECK_HAS(rig.f->last_answer, "refused: -32601 elicitation/create: calls of several clients");
+    loop_advance(rig.fakes.loop, 30000); /* no question is open for it: its time has run */
     CHECK_INT(fault_of(&y.reply.err), FAULT_TIMEOUT);
     CHECK_INT(x.reply.count, 0);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* x was asked when it was alone; its call is answered, and y's is the only one that is left. */
 TEST(a_question_that_its_call_left_open_is_not_shown_to_whoever_calls_now)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y;
 
-    legacy_kit(&k);
-    person_call(&k, &x, "slow", "x", ALL_CAPS);
-    fakes_settle(&k.fakes);
-    ask_on(&k);
+    legacy_rig(&rig);
+    person_call(&rig, &x, "slow", "x", ALL_CAPS);
+    fakes_settle(&rig.fakes);
+    ask_on(&rig);
     CHECK_INT(x.n_asked, 1);
-    person_call(&k, &y, "slow", "y", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, k.f->n_held == 2);
-    fake_answer_raw(k.f, 0, "{\"content\":[]}");
-    FAKES_UNTIL(&k.fakes, x.reply.count);
-    fakes_settle(&k.fakes);
+    person_call(&rig, &y, "slow", "y", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == 2);
+    fake_answer_raw(rig.f, 0, "{\"content\":[]}");
+    FAKES_UNTIL(&rig.fakes, x.reply.count);
+    fakes_settle(&rig.fakes);
     CHECK_INT(y.n_asked, 0);
     fake_reply_done(&x.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(the_question_of_a_cancelled_call_is_shown_to_nobody)
@@ -339,20 +339,20 @@ TEST(the_question_of_a_cancelled_call_is_shown_to_nobody)
     static const enum call_cancel ways[] = { CALL_BY_USER, CALL_TIMED_OUT };
 
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct person x, y;
         uint64_t id;
 
-        legacy_kit(&k);
-        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
-        person_call(&k, &y, "slow", "y", ALL_CAPS);
-        fakes_settle(&k.fakes);
-        CHECK(link_cancel(k.link, id, ways[i]));
-        fakes_settle(&k.fakes);
-        ask_on(&k);
+        legacy_rig(&rig);
+        id = person_call(&rig, &x, "slow", "x", ALL_CAPS);
+        person_call(&rig, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&rig.fakes);
+        CHECK(link_cancel(rig.link, id, ways[i]));
+        fakes_settle(&rig.fakes);
+        ask_on(&rig);
         CHECK_INT(y.n_asked, 0);
         CHECK_INT(x.n_asked, 0);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
@@ -363,32 +363,32 @@ TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
 
     for (int way = 0; way < WAYS; way++) {
         AUTO_BUF struct buf late = { 0 };
-        struct link_kit k;
+        struct link_rig rig;
         struct person x, y;
         uint64_t id;
 
-        legacy_kit(&k);
-        id = person_call(&k, &x, "slow", "x", ALL_CAPS);
-        fakes_settle(&k.fakes);
+        legacy_rig(&rig);
+        id = person_call(&rig, &x, "slow", "x", ALL_CAPS);
+        fakes_settle(&rig.fakes);
         buf_printf(&late, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{}}",
-                   SPAN_ARG(fake_held(k.f, 0)->id));
-        CHECK(link_cancel(k.link, id, CALL_BY_USER));
+                   SPAN_ARG(fake_held(rig.f, 0)->id));
+        CHECK(link_cancel(rig.link, id, CALL_BY_USER));
         if (way == BY_ANSWER) {
-            fake_say_raw(k.f, buf_cstr(&late));
+            fake_say_raw(rig.f, buf_cstr(&late));
         } else if (way == BY_TIME) {
-            loop_advance(k.fakes.loop, LINK_GHOST_MS);
+            loop_advance(rig.fakes.loop, LINK_GHOST_MS);
         } else if (way == BY_CONNECTION) {
-            link_disconnect(k.link);
-            FAKES_UNTIL(&k.fakes, link_settled(k.link));
-            kit_connect(&k);
+            link_disconnect(rig.link);
+            FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+            link_rig_connect(&rig);
         } else {
-            loop_advance(k.fakes.loop, LINK_GHOST_MS - 1);
+            loop_advance(rig.fakes.loop, LINK_GHOST_MS - 1);
         }
-        person_call(&k, &y, "slow", "y", ALL_CAPS);
-        fakes_settle(&k.fakes);
-        ask_on(&k);
+        person_call(&rig, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&rig.fakes);
+        ask_on(&rig);
         CHECK_INT(y.n_asked, way == NOT ? 0 : 1);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
@@ -398,58 +398,60 @@ TEST(a_cancelled_call_counts_as_long_as_it_could_have_lived)
     enum { LIMIT_MS = 6 * LINK_GHOST_MS };
 
     for (int way = 0; way < 3; way++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct person x, y;
 
-        legacy_kit(&k);
-        k.spec->timeout_ms = LIMIT_MS;
-        CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
-        k.spec->timeout_ms = SPEC_TIMEOUT_MS; /* a later one with less time is not dropped first */
+        legacy_rig(&rig);
+        rig.spec->timeout_ms = LIMIT_MS;
+        CHECK(link_cancel(rig.link, person_call(&rig, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        rig.spec->timeout_ms =
+            SPEC_TIMEOUT_MS; /* a later one with less time is not dropped first */
         if (way == 2)
-            CHECK(link_cancel(k.link, person_call(&k, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
-        loop_advance(k.fakes.loop, way ? LIMIT_MS - 1 : LIMIT_MS);
-        person_call(&k, &y, "slow", "y", ALL_CAPS);
-        fakes_settle(&k.fakes);
-        ask_on(&k);
+            CHECK(
+                link_cancel(rig.link, person_call(&rig, &x, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(rig.fakes.loop, way ? LIMIT_MS - 1 : LIMIT_MS);
+        person_call(&rig, &y, "slow", "y", ALL_CAPS);
+        fakes_settle(&rig.fakes);
+        ask_on(&rig);
         CHECK_INT(y.n_asked, way ? 0 : 1);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
 TEST(a_call_that_was_answered_with_nonsense_is_over)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person x, y;
 
-    legacy_kit(&k);
-    person_call(&k, &x, "slow", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, k.f->n_held == 1);
-    fake_answer_raw(k.f, 0, "{},\"error\":{\"code\":1,\"message\":\"both\"}");
-    FAKES_UNTIL(&k.fakes, x.reply.count);
-    person_call(&k, &y, "ask", "y", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, y.n_asked);
+    legacy_rig(&rig);
+    person_call(&rig, &x, "slow", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, rig.f->n_held == 1);
+    fake_answer_raw(rig.f, 0, "{},\"error\":{\"code\":1,\"message\":\"both\"}");
+    FAKES_UNTIL(&rig.fakes, x.reply.count);
+    person_call(&rig, &y, "ask", "y", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, y.n_asked);
     link_answer(y.q, SPAN("{}"));
-    FAKES_UNTIL(&k.fakes, y.reply.count);
-    CHECK(!is_apart(&k));
+    FAKES_UNTIL(&rig.fakes, y.reply.count);
+    CHECK(!is_apart(&rig));
     fake_reply_done(&x.reply);
     fake_reply_done(&y.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(ones_own_cancelled_call_is_no_reason_not_to_be_asked)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
 
-    legacy_kit(&k);
-    CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
-    ask_on(&k); /* nobody is there to be asked */
+    legacy_rig(&rig);
+    CHECK(link_cancel(rig.link, person_call(&rig, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+    ask_on(&rig); /* nobody is there to be asked */
     CHECK_INT(p.n_asked, 0);
-    person_call(&k, &p, "slow", "x", ALL_CAPS);
-    fakes_settle(&k.fakes);
-    ask_on(&k);
+    person_call(&rig, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&rig.fakes);
+    ask_on(&rig);
     CHECK_INT(p.n_asked, 1);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(of_more_cancelled_calls_than_are_kept_it_stays_in_doubt_whose_they_were)
@@ -457,71 +459,72 @@ TEST(of_more_cancelled_calls_than_are_kept_it_stays_in_doubt_whose_they_were)
     static const size_t more[] = { LINK_GHOSTS_MAX - 1, LINK_GHOSTS_MAX, 4 * LINK_GHOSTS_MAX };
 
     for (size_t i = 0; i < ARRAY_LEN(more); i++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct person p;
 
-        legacy_kit(&k);
-        CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
-        loop_advance(k.fakes.loop, 1000);
+        legacy_rig(&rig);
+        CHECK(link_cancel(rig.link, person_call(&rig, &p, "slow", "x", ALL_CAPS), CALL_BY_USER));
+        loop_advance(rig.fakes.loop, 1000);
         for (size_t n = 0; n < more[i]; n++)
-            CHECK(link_cancel(k.link, person_call(&k, &p, "slow", "y", ALL_CAPS), CALL_BY_USER));
-        person_call(&k, &p, "slow", "y", ALL_CAPS);
-        fakes_settle(&k.fakes);
-        ask_on(&k);
+            CHECK(
+                link_cancel(rig.link, person_call(&rig, &p, "slow", "y", ALL_CAPS), CALL_BY_USER));
+        person_call(&rig, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&rig.fakes);
+        ask_on(&rig);
         CHECK_INT(p.n_asked, 0);
         /* x is long over */
-        loop_advance(k.fakes.loop, LINK_GHOST_MS);
-        person_call(&k, &p, "slow", "y", ALL_CAPS);
-        fakes_settle(&k.fakes);
-        ask_on(&k);
+        loop_advance(rig.fakes.loop, LINK_GHOST_MS);
+        person_call(&rig, &p, "slow", "y", ALL_CAPS);
+        fakes_settle(&rig.fakes);
+        ask_on(&rig);
         CHECK_INT(p.n_asked, 1);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
 /* ---- questions that the server takes back ---- */
 
-static void take_back(struct link_kit *k)
+static void take_back(struct link_rig *rig)
 {
-    fake_say_raw(k->f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-                       "\"params\":{\"requestId\":\"ghost\"}}");
-    fakes_settle(&k->fakes);
+    fake_say_raw(rig->f, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                         "\"params\":{\"requestId\":\"ghost\"}}");
+    fakes_settle(&rig->fakes);
 }
 
 TEST(a_question_that_is_taken_back_lets_the_clock_run_and_leaves_its_place)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
 
-    legacy_kit(&k);
-    person_call(&k, &p, "slow", "x", ALL_CAPS);
-    fakes_settle(&k.fakes);
+    legacy_rig(&rig);
+    person_call(&rig, &p, "slow", "x", ALL_CAPS);
+    fakes_settle(&rig.fakes);
     for (int i = 1; i <= MCP_QUESTIONS_MAX + 1; i++) {
-        ask_on(&k);
+        ask_on(&rig);
         CHECK_INT(p.n_asked, i);
-        loop_advance(k.fakes.loop, 60000);
-        take_back(&k);
+        loop_advance(rig.fakes.loop, 60000);
+        take_back(&rig);
         CHECK_INT(p.n_withdrawn, i);
     }
-    take_back(&k); /* there is none */
-    loop_advance(k.fakes.loop, 29999);
+    take_back(&rig); /* there is none */
+    loop_advance(rig.fakes.loop, 29999);
     CHECK_INT(p.reply.count, 0);
-    loop_advance(k.fakes.loop, 1);
+    loop_advance(rig.fakes.loop, 1);
     CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(roots_that_are_taken_back_are_answered_into_nothing)
 {
-    struct link_kit k;
+    struct link_rig rig;
 
-    legacy_kit(&k);
-    k.takes_questions = true;
-    fake_say_raw(k.f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"roots/list\"}");
-    FAKES_UNTIL(&k.fakes, k.n_asked == 1);
-    take_back(&k);
-    link_answer(k.questions[0], SPAN("{\"roots\":[]}"));
-    kit_done(&k);
+    legacy_rig(&rig);
+    rig.takes_questions = true;
+    fake_say_raw(rig.f, "{\"jsonrpc\":\"2.0\",\"id\":\"ghost\",\"method\":\"roots/list\"}");
+    FAKES_UNTIL(&rig.fakes, rig.n_asked == 1);
+    take_back(&rig);
+    link_answer(rig.questions[0], SPAN("{\"roots\":[]}"));
+    link_rig_done(&rig);
 }
 
 TEST(what_a_caller_did_not_declare_it_is_not_asked)
@@ -544,131 +547,132 @@ TEST(what_a_caller_did_not_declare_it_is_not_asked)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct link_kit k;
+        struct link_rig rig;
         struct person p;
 
-        legacy_kit(&k);
-        for (size_t t = 0; t < k.f->n_tools; t++)
-            k.f->tools[t].params = cases[i].params;
-        person_call(&k, &p, cases[i].tool, "x", cases[i].caps);
-        FAKES_UNTIL(&k.fakes, p.n_asked || p.reply.count);
+        legacy_rig(&rig);
+        for (size_t t = 0; t < rig.f->n_tools; t++)
+            rig.f->tools[t].params = cases[i].params;
+        person_call(&rig, &p, cases[i].tool, "x", cases[i].caps);
+        FAKES_UNTIL(&rig.fakes, p.n_asked || p.reply.count);
         CHECK_INT(p.n_asked, cases[i].asked);
         if (p.n_asked)
             link_answer(p.q, SPAN("{}"));
-        FAKES_UNTIL(&k.fakes, p.reply.count);
-        CHECK_HAS(k.f->last_answer, cases[i].answer);
+        FAKES_UNTIL(&rig.fakes, p.reply.count);
+        CHECK_HAS(rig.f->last_answer, cases[i].answer);
         fake_reply_done(&p.reply);
-        kit_done(&k);
+        link_rig_done(&rig);
     }
 }
 
 /* S4-58 S4-132 S4-133 */
 TEST(sampling_is_refused_as_not_implemented_and_the_connection_goes_on)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    legacy_kit(&k);
-    kit_ask(&k, &a, "sample");
-    CHECK_STR(k.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
+    legacy_rig(&rig);
+    link_rig_ask(&rig, &a, "sample");
+    CHECK_STR(rig.f->last_answer, "refused: -32601 sampling/createMessage: not implemented");
     fake_reply_done(&a);
-    fake_tool(k.f, "text", FAKE_TEXT);
-    kit_ask(&k, &a, "text");
+    fake_tool(rig.f, "text", FAKE_TEXT);
+    link_rig_ask(&rig, &a, "text");
     CHECK_HAS(a.result, "mock");
-    CHECK_INT(link_state(k.link), LINK_CONNECTED);
+    CHECK_INT(link_state(rig.link), LINK_CONNECTED);
     fake_reply_done(&a);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(the_clock_stands_while_a_question_is_open)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
 
-    legacy_kit(&k);
-    person_call(&k, &p, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, p.n_asked);
-    loop_advance(k.fakes.loop, MCP_ASK_MS - 1);
+    legacy_rig(&rig);
+    person_call(&rig, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
+    loop_advance(rig.fakes.loop, MCP_ASK_MS - 1);
     CHECK_INT(p.reply.count, 0);
-    loop_advance(k.fakes.loop, 1);
+    loop_advance(rig.fakes.loop, 1);
     CHECK_INT(fault_of(&p.reply.err), FAULT_TIMEOUT);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(when_the_call_ends_its_questions_end_with_it)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
     uint64_t id;
 
-    legacy_kit(&k);
-    id = person_call(&k, &p, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, p.n_asked);
-    CHECK(link_cancel(k.link, id, CALL_BY_USER));
-    FAKES_UNTIL(&k.fakes, k.f->cancellations == 1);
-    person_call(&k, &p, "ask", "x", ALL_CAPS); /* and one that dies with its server */
-    FAKES_UNTIL(&k.fakes, p.n_asked);
-    fake_break(k.f, "gone");
+    legacy_rig(&rig);
+    id = person_call(&rig, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
+    CHECK(link_cancel(rig.link, id, CALL_BY_USER));
+    FAKES_UNTIL(&rig.fakes, rig.f->cancellations == 1);
+    person_call(&rig, &p, "ask", "x", ALL_CAPS); /* and one that dies with its server */
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
+    fake_break(rig.f, "gone");
     CHECK_INT(fault_of(&p.reply.err), FAULT_NOT_CONNECTED);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(questions_of_no_call_go_to_the_owner_or_get_the_plain_answer)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    legacy_kit(&k);
+    legacy_rig(&rig);
     /* The call cannot answer, so that roots are asked of the owner. */
-    k.takes_questions = true;
-    kit_call(&k, &a, "roots");
-    FAKES_UNTIL(&k.fakes, k.n_asked == 1);
-    CHECK_STR(k.asked[0], "roots/list");
-    link_answer(k.questions[0], SPAN("{\"roots\":[{\"uri\":\"file:///x\"}]}"));
-    FAKES_UNTIL(&k.fakes, a.count);
-    CHECK_HAS(k.f->last_answer, "file:///x");
+    rig.takes_questions = true;
+    link_rig_call(&rig, &a, "roots");
+    FAKES_UNTIL(&rig.fakes, rig.n_asked == 1);
+    CHECK_STR(rig.asked[0], "roots/list");
+    link_answer(rig.questions[0], SPAN("{\"roots\":[{\"uri\":\"file:///x\"}]}"));
+    FAKES_UNTIL(&rig.fakes, a.count);
+    CHECK_HAS(rig.f->last_answer, "file:///x");
     fake_reply_done(&a);
 
     /* A taken question may be answered when the server is long gone. */
-    kit_call(&k, &a, "roots");
-    FAKES_UNTIL(&k.fakes, k.n_asked == 2);
-    fake_break(k.f, "gone");
-    FAKES_UNTIL(&k.fakes, link_settled(k.link));
-    link_refuse(k.questions[1], -1, "late");
+    link_rig_call(&rig, &a, "roots");
+    FAKES_UNTIL(&rig.fakes, rig.n_asked == 2);
+    fake_break(rig.f, "gone");
+    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    link_refuse(rig.questions[1], -1, "late");
     CHECK_INT(a.count, 1);
 
-    kit_connect(&k);
-    k.takes_questions = false;
-    kit_ask(&k, &a, "roots");
-    CHECK_STR(k.f->last_answer, "{\"roots\":[]}");
+    link_rig_connect(&rig);
+    rig.takes_questions = false;
+    link_rig_ask(&rig, &a, "roots");
+    CHECK_STR(rig.f->last_answer, "{\"roots\":[]}");
     fake_reply_done(&a);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 /* In the modern era the answer of the call is the question. */
 TEST(modern_questions_pass_raw_or_are_asked_of_the_caller)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct person p;
     struct fake_reply a;
 
-    kit_init(&k);
-    k.f->era = PB_ERA_MODERN;
-    fake_tool(k.f, "ask", FAKE_ASK);
-    kit_start(&k);
-    kit_call_with(&k, &a, "ask", &(struct call_spec){ .raw_rounds = true, .caps = ALL_CAPS });
-    FAKES_UNTIL(&k.fakes, a.count);
+    link_rig_init(&rig);
+    rig.f->era = PB_ERA_MODERN;
+    fake_tool(rig.f, "ask", FAKE_ASK);
+    link_rig_start(&rig);
+    link_rig_call_with(&rig, &a, "ask",
+                       &(struct call_spec){ .raw_rounds = true, .caps = ALL_CAPS });
+    FAKES_UNTIL(&rig.fakes, a.count);
     CHECK_HAS(a.result, "\"resultType\":\"input_required\"");
     CHECK_HAS(a.result, "\"requestState\":\"state of ask\"");
     fake_reply_done(&a);
 
-    person_call(&k, &p, "ask", "x", ALL_CAPS);
-    FAKES_UNTIL(&k.fakes, p.n_asked);
+    person_call(&rig, &p, "ask", "x", ALL_CAPS);
+    FAKES_UNTIL(&rig.fakes, p.n_asked);
     link_answer(p.q, SPAN("{\"action\":\"accept\"}"));
-    FAKES_UNTIL(&k.fakes, p.reply.count);
-    CHECK_STR(k.f->last_answer, "{\"q\":{\"action\":\"accept\"}}");
+    FAKES_UNTIL(&rig.fakes, p.reply.count);
+    CHECK_STR(rig.f->last_answer, "{\"q\":{\"action\":\"accept\"}}");
     fake_reply_done(&p.reply);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 static void tell_caps(struct fake_server *f, struct fake_tool *t, struct request *r)
@@ -679,33 +683,33 @@ static void tell_caps(struct fake_server *f, struct fake_tool *t, struct request
 
 TEST(a_modern_server_hears_with_each_call_what_its_caller_can_be_asked)
 {
-    struct link_kit k;
+    struct link_rig rig;
     struct fake_reply a;
 
-    kit_init(&k);
-    k.f->era = PB_ERA_MODERN;
-    fake_tool(k.f, "caps", FAKE_RUN)->run = tell_caps;
-    kit_start(&k);
-    kit_call_with(&k, &a, "caps", &(struct call_spec){ .caps = "{\"sampling\":{}}" });
-    FAKES_UNTIL(&k.fakes, a.count);
+    link_rig_init(&rig);
+    rig.f->era = PB_ERA_MODERN;
+    fake_tool(rig.f, "caps", FAKE_RUN)->run = tell_caps;
+    link_rig_start(&rig);
+    link_rig_call_with(&rig, &a, "caps", &(struct call_spec){ .caps = "{\"sampling\":{}}" });
+    FAKES_UNTIL(&rig.fakes, a.count);
     CHECK_HAS(a.result, "\"text\":\"{\\\"sampling\\\":{}}\"");
     fake_reply_done(&a);
-    kit_ask(&k, &a, "caps");
+    link_rig_ask(&rig, &a, "caps");
     CHECK_HAS(a.result, "\"text\":\"{}\"");
     fake_reply_done(&a);
-    kit_done(&k);
+    link_rig_done(&rig);
 }
 
 TEST(a_legacy_server_hears_that_roots_have_changed)
 {
-    struct link_kit k;
+    struct link_rig rig;
 
-    legacy_kit(&k);
-    link_roots_changed(k.link, "");
-    link_roots_changed(k.link, "x");
-    fakes_settle(&k.fakes);
-    CHECK_INT(k.f->roots_changed, 1);
-    link_disconnect(k.link);
-    link_roots_changed(k.link, "");
-    kit_done(&k);
+    legacy_rig(&rig);
+    link_roots_changed(rig.link, "");
+    link_roots_changed(rig.link, "x");
+    fakes_settle(&rig.fakes);
+    CHECK_INT(rig.f->roots_changed, 1);
+    link_disconnect(rig.link);
+    link_roots_changed(rig.link, "");
+    link_rig_done(&rig);
 }

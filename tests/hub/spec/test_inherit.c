@@ -1,6 +1,6 @@
 /* What of our own environment the process of a server gets. */
 #include "hub/config/config.h"
-#include "hub/config_kit.h"
+#include "hub/config_rig.h"
 #include "hub/spec/inherit.h"
 #include "hub/spec/spec.h"
 #include <unistd.h>
@@ -15,7 +15,7 @@ static const char *few[] = {
 static struct config *read_config(const char *text)
 {
     environ = (char **)few;
-    return kit_parse(text, few);
+    return config_rig_parse(text, few);
 }
 
 /* The names of what a server of the config gets, and what its entry sets. */
@@ -30,7 +30,7 @@ static const char *names(const struct config *c, const char *server)
 
     MAP_FOREACH(slot, &c->specs)
         claims_add(claims, slot->value);
-    env = inherit_environment(&a, kit_spec(c, server), c->settings.inherit_env, claims);
+    env = inherit_environment(&a, config_rig_spec(c, server), c->settings.inherit_env, claims);
     text[0] = '\0';
     for (; *env; env++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%.*s ", (int)strcspn(*env, "="), *env);
@@ -109,12 +109,12 @@ TEST(what_is_written_is_read_back)
         buf_printf(&text, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"inherit_env\":%s}}}",
                    texts[i]);
         c = read_config(buf_cstr(&text));
-        spec_write_masked(&back, kit_spec(c, "a"));
+        spec_write_masked(&back, config_rig_spec(c, "a"));
         text.n = 0;
         buf_printf(&text, "{\"command\":\"x\",\"inherit_env\":%s}", texts[i]);
         CHECK_STR(buf_cstr(&back), buf_cstr(&text));
         back.n = 0;
-        spec_write_mcps(&back, kit_spec(c, "a"));
+        spec_write_mcps(&back, config_rig_spec(c, "a"));
         CHECK_HAS(buf_cstr(&back), texts[i]);
     }
 }
@@ -140,11 +140,11 @@ TEST(what_is_no_list_of_names_is_refused)
 
         buf_printf(&entry, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"inherit_env\":%s}}}",
                    cases[i].value);
-        CHECK(kit_try(&c, buf_cstr(&entry), NULL, &err) < 0);
+        CHECK(config_rig_try(&c, buf_cstr(&entry), NULL, &err) < 0);
         CHECK_HAS(err.msg, "mcpServers.a.inherit_env: ");
         CHECK_HAS(err.msg, cases[i].told);
         buf_printf(&settings, "{\"settings\":{\"inherit_env\":%s}}", cases[i].value);
-        CHECK(kit_try(&c, buf_cstr(&settings), NULL, &err) < 0);
+        CHECK(config_rig_try(&c, buf_cstr(&settings), NULL, &err) < 0);
         CHECK_HAS(err.msg, cases[i].told);
     }
 }

@@ -2,7 +2,7 @@
 #include "mcp/carrier/carrier.h"
 #include "mcp/carrier/guard.h"
 #include "mcp/registry/registry.h"
-#include "web_kit.h"
+#include "web_rig.h"
 
 /* Every row is a name that has been used to get past such a check. */
 TEST(only_the_exact_names_of_this_listener_are_hosts)
@@ -133,9 +133,9 @@ TEST(only_the_right_bearer_token_opens)
 
 /* ---- at the doors ------------------------------------------------------------------------- */
 
-static int status_of(struct kit *k, const char *request)
+static int status_of(struct rig *rig, const char *request)
 {
-    struct web w = web_open(k);
+    struct web w = web_open(rig);
     struct answer a;
 
     web_send_bytes(&w, request, strlen(request));
@@ -164,61 +164,61 @@ TEST(every_route_asks_the_guard_first)
         "Host: 127.0.0.1:%d\r\nOrigin: http://localhost:1\r\n",
         "Host: 127.0.0.1:%d\r\nX-Forwarded-Host: localhost\r\nOrigin: https://evil\r\n",
     };
-    struct kit k;
+    struct rig rig;
 
-    kit_http(&k, NULL);
+    rig_http(&rig, NULL);
     for (size_t i = 0; i < ARRAY_LEN(routes); i++)
         for (size_t j = 0; j < ARRAY_LEN(foreign); j++) {
             AUTO_BUF struct buf text = { 0 };
             const char *port = strstr(foreign[j], "%d");
 
             buf_printf(&text, "%s HTTP/1.1\r\n%.*s%d%sContent-Length: 0\r\n\r\n", routes[i],
-                       (int)(port - foreign[j]), foreign[j], pb_server_port(k.server), port + 2);
-            if (status_of(&k, buf_cstr(&text)) != 403)
+                       (int)(port - foreign[j]), foreign[j], pb_server_port(rig.server), port + 2);
+            if (status_of(&rig, buf_cstr(&text)) != 403)
                 TAP_FAIL("%s with %s", routes[i], foreign[j]);
         }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(a_target_that_names_another_host_is_refused)
 {
-    struct kit k;
+    struct rig rig;
     char text[256];
 
-    kit_http(&k, NULL);
+    rig_http(&rig, NULL);
     snprintf(text, sizeof text, "GET http://evil/mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n",
-             pb_server_port(k.server));
-    CHECK_INT(status_of(&k, text), 403);
-    kit_close(&k);
+             pb_server_port(rig.server));
+    CHECK_INT(status_of(&rig, text), 403);
+    rig_close(&rig);
 }
 
 TEST(our_own_pages_may_call)
 {
-    struct kit k;
+    struct rig rig;
     struct web w;
     struct answer a;
 
-    kit_http(&k, NULL);
-    w = web_open(&k);
+    rig_http(&rig, NULL);
+    w = web_open(&rig);
     a = web_post(
-        &w, arena_printf(&k.arena, "Origin: http://localhost:%d\r\n", pb_server_port(k.server)),
+        &w, arena_printf(&rig.arena, "Origin: http://localhost:%d\r\n", pb_server_port(rig.server)),
         WEB_PING);
     CHECK_INT(a.status, 400); /* past the guard: it lacks a session */
     CHECK(!strstr(a.head, "Access-Control"));
     web_close(&w);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(a_token_is_wanted_when_one_is_set)
 {
     struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
-    struct kit k;
+    struct rig rig;
     struct web w;
     struct answer a;
 
     o.token = "s3cret";
-    kit_http(&k, &o);
-    w = web_open(&k);
+    rig_http(&rig, &o);
+    w = web_open(&rig);
     a = web_post(&w, "", WEB_PING);
     CHECK_INT(a.status, 401);
     CHECK_STR(web_header(&w, a.head, "WWW-Authenticate"), "Bearer");
@@ -229,12 +229,12 @@ TEST(a_token_is_wanted_when_one_is_set)
     CHECK_INT(a.status, 400);
     CHECK_HAS(a.body, "There is more than one Authorization field.");
     web_close(&w);
-    w = web_open(&k);
+    w = web_open(&rig);
     a = web_post(&w, "Authorization: Bearer s3cret\r\n", WEB_PING);
     CHECK_INT(a.status, 400);
-    CHECK(!strstr(k.log, "s3cret"));
+    CHECK(!strstr(rig.log, "s3cret"));
     web_close(&w);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 /* The head is all that is sent. */
@@ -262,40 +262,40 @@ TEST(a_body_is_not_waited_for_before_the_guard_has_agreed)
           100 },
     };
     struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
-    struct kit k;
+    struct rig rig;
 
     o.token = "t";
-    kit_http(&k, &o);
+    rig_http(&rig, &o);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_BUF struct buf text = { 0 };
         const char *port = strstr(cases[i].head, "%d");
 
         buf_printf(&text, "%.*s%d%sExpect: 100-continue\r\n\r\n", (int)(port - cases[i].head),
-                   cases[i].head, pb_server_port(k.server), port + 2);
-        if (status_of(&k, buf_cstr(&text)) != cases[i].status)
+                   cases[i].head, pb_server_port(rig.server), port + 2);
+        if (status_of(&rig, buf_cstr(&text)) != cases[i].status)
             TAP_FAIL("%s", buf_cstr(&text));
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(options_that_cannot_be_meant_are_refused)
 {
     struct pb_http_options o = PB_HTTP_OPTIONS_INIT;
     struct pb_error err;
-    struct kit k;
+    struct rig rig;
 
-    kit_open(&k, NULL);
+    rig_open(&rig, NULL);
     o.token = "";
-    CHECK_INT(pb_server_http(k.server, &o, &err), -PB_E_INVALID);
+    CHECK_INT(pb_server_http(rig.server, &o, &err), -PB_E_INVALID);
     CHECK_HAS(err.msg, "empty token");
     o.token = NULL;
     o.path = "mcp";
-    CHECK_INT(pb_server_http(k.server, &o, &err), -PB_E_INVALID);
+    CHECK_INT(pb_server_http(rig.server, &o, &err), -PB_E_INVALID);
     CHECK_HAS(err.msg, "'mcp' must begin with '/'");
     o.path = NULL;
     o.host = "localhost";
-    CHECK(pb_server_http(k.server, &o, &err) < 0);
+    CHECK(pb_server_http(rig.server, &o, &err) < 0);
     CHECK_HAS(err.msg, "IP address");
-    CHECK_INT(pb_server_port(k.server), 0);
-    kit_close(&k);
+    CHECK_INT(pb_server_port(rig.server), 0);
+    rig_close(&rig);
 }

@@ -2,27 +2,27 @@
  * beside them, and the end. */
 #include "mcp/registry/registry.h"
 #include "mcp/serve/serve.h"
-#include "web_kit.h"
+#include "web_rig.h"
 #include <malloc.h>
 
-static struct kit k;
+static struct rig rig;
 static struct web w;
 
 static void begin(void)
 {
-    kit_http(&k, NULL);
-    w = web_open(&k);
+    rig_http(&rig, NULL);
+    w = web_open(&rig);
 }
 
 static void end(void)
 {
     web_close(&w);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 static const char *lines(const char *a, const char *b)
 {
-    return arena_printf(&k.arena, "%s%s", a, b);
+    return arena_printf(&rig.arena, "%s%s", a, b);
 }
 
 /* ---- refusals ----------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ TEST(a_body_over_the_limit_is_refused_before_it_is_read)
     snprintf(head, sizeof head,
              "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
              "Content-Length: %d\r\n\r\n",
-             pb_server_port(k.server), REQUEST_BYTES_MAX + 1);
+             pb_server_port(rig.server), REQUEST_BYTES_MAX + 1);
     web_send_bytes(&w, head, strlen(head));
     a = web_answer(&w);
     CHECK_INT(a.status, 413);
@@ -145,15 +145,15 @@ TEST(a_body_of_the_limit_is_taken)
 TEST(a_client_may_vanish_at_every_byte_of_its_request)
 {
     AUTO_BUF struct buf text = { 0 };
-    static const char body[] = KIT_INITIALIZE("2025-11-25");
+    static const char body[] = RIG_INITIALIZE("2025-11-25");
 
     begin();
     buf_printf(&text,
                "POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\n" WEB_POST
                "Content-Length: %zu\r\n\r\n%s",
-               pb_server_port(k.server), sizeof body - 1, body);
+               pb_server_port(rig.server), sizeof body - 1, body);
     for (size_t n = 0; n <= text.n; n++) {
-        struct web s = web_open(&k);
+        struct web s = web_open(&rig);
 
         web_send_bytes(&s, text.p, n);
         web_close(&s);
@@ -171,10 +171,10 @@ TEST(requests_sent_ahead_are_answered_in_their_order)
     for (int i = 0; i < 200; i++)
         web_request(
             &w, "POST", "/mcp", lines(WEB_POST, session),
-            arena_printf(&k.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i));
+            arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i));
     for (int i = 0; i < 200; i++)
         CHECK_STR(web_answer(&w).body,
-                  arena_printf(&k.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}", i));
+                  arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}", i));
     end();
 }
 
@@ -237,10 +237,10 @@ TEST(a_second_initialize_is_refused)
 
     begin();
     session = web_session(&w, "2025-11-25");
-    a = web_post(&w, session, KIT_INITIALIZE("2025-11-25"));
+    a = web_post(&w, session, RIG_INITIALIZE("2025-11-25"));
     CHECK_INT(a.status, 400);
     CHECK_HAS(a.body, "-32600");
-    a = web_post(&w, "MCP-Protocol-Version: 2026-07-28\r\n", KIT_INITIALIZE("2025-11-25"));
+    a = web_post(&w, "MCP-Protocol-Version: 2026-07-28\r\n", RIG_INITIALIZE("2025-11-25"));
     CHECK_INT(a.status, 400);
     CHECK_HAS(a.body, "-32020");
     end();
@@ -265,15 +265,15 @@ TEST(two_clients_with_the_same_ids_get_their_own_answers)
     const char *a, *b;
 
     begin();
-    other = web_open(&k);
+    other = web_open(&rig);
     a = web_session(&w, "2025-11-25");
     b = web_session(&other, "2025-11-25");
     CHECK(strcmp(a, b) != 0);
     for (int i = 0; i < 200; i++) {
         char one[256], two[256];
 
-        snprintf(one, sizeof one, KIT_CALL("%d", "echo", "{\"text\":\"first\"}"), i);
-        snprintf(two, sizeof two, KIT_CALL("%d", "echo", "{\"text\":\"second\"}"), i);
+        snprintf(one, sizeof one, RIG_CALL("%d", "echo", "{\"text\":\"first\"}"), i);
+        snprintf(two, sizeof two, RIG_CALL("%d", "echo", "{\"text\":\"second\"}"), i);
         web_request(&w, "POST", "/mcp", lines(WEB_POST, a), one);
         web_request(&other, "POST", "/mcp", lines(WEB_POST, b), two);
         CHECK_HAS(web_answer(&other).body, "\"text\":\"second\"");
@@ -290,21 +290,21 @@ TEST(a_session_that_nobody_uses_ends_after_an_hour)
 
     begin();
     session = web_session(&w, "2025-11-25");
-    held = web_open(&k);
+    held = web_open(&rig);
     kept = web_session(&held, "2025-11-25");
     web_request(&held, "GET", "/mcp", lines(kept, "Accept: text/event-stream\r\n"), NULL);
     CHECK_INT(web_answer(&held).status, 200);
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS - 1);
     web_close(&w); /* idle connections were closed meanwhile */
-    w = web_open(&k);
+    w = web_open(&rig);
     CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS - 1);
     web_close(&w);
-    w = web_open(&k);
+    w = web_open(&rig);
     CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS + 1);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS + 1);
     web_close(&w);
-    w = web_open(&k);
+    w = web_open(&rig);
     CHECK_INT(web_post(&w, session, WEB_PING).status, 404);
     /* One that has its stream open is in use. */
     CHECK_INT(web_post(&w, kept, WEB_PING).status, 200);
@@ -322,8 +322,8 @@ TEST(sessions_belong_to_the_token_that_opened_them)
     begin();
     session = web_session(&w, "2025-11-25");
     o.token = "t";
-    CHECK_INT(pb_server_http(k.server, &o, NULL), 0);
-    other = web_open(&k); /* the newest listener */
+    CHECK_INT(pb_server_http(rig.server, &o, NULL), 0);
+    other = web_open(&rig); /* the newest listener */
     CHECK_INT(web_post(&other, lines(session, "Authorization: Bearer t\r\n"), WEB_PING).status,
               404);
     CHECK_INT(web_post(&other, session, WEB_PING).status, 401);
@@ -385,21 +385,21 @@ TEST(the_answers_that_wait_for_their_batches_have_a_bound_together)
     begin();
     session = web_session(&w, "2025-03-26");
     for (int i = 0; i <= FIT; i++) {
-        posts[i] = web_open(&k);
-        web_request(&posts[i], "POST", "/mcp", arena_printf(&k.arena, WEB_POST "%s", session),
-                    arena_printf(&k.arena,
-                                 "[" KIT_CALL("%d", "later", "{}") "," KIT_CALL("%d", "big",
+        posts[i] = web_open(&rig);
+        web_request(&posts[i], "POST", "/mcp", arena_printf(&rig.arena, WEB_POST "%s", session),
+                    arena_printf(&rig.arena,
+                                 "[" RIG_CALL("%d", "later", "{}") "," RIG_CALL("%d", "big",
                                                                                 "{\"n\":%d}") "]",
                                  2 * i + 1, 2 * i + 2, BIG));
-        KIT_UNTIL(&k, k.held);
-        kit_settle(&k);
-        calls[i] = TAKE(k.held);
+        RIG_UNTIL(&rig, rig.held);
+        rig_settle(&rig);
+        calls[i] = TAKE(rig.held);
     }
     for (int i = 0; i <= FIT; i++) {
         struct answer a;
 
-        k.held = calls[i];
-        kit_finish(&k, "late");
+        rig.held = calls[i];
+        rig_finish(&rig, "late");
         a = web_answer(&posts[i]);
         CHECK_INT(a.status, 200);
         CHECK_INT(strlen(a.body) > BIG, i < FIT);
@@ -409,7 +409,7 @@ TEST(the_answers_that_wait_for_their_batches_have_a_bound_together)
     }
     CHECK_INT(
         strlen(web_post(&w, session,
-                        arena_printf(&k.arena, "[" KIT_CALL("2", "big", "{\"n\":%d}") "]", BIG))
+                        arena_printf(&rig.arena, "[" RIG_CALL("2", "big", "{\"n\":%d}") "]", BIG))
                    .body) > BIG,
         1);
     end();
@@ -513,24 +513,24 @@ TEST(a_modern_client_cancels_by_going_away)
     struct web s;
 
     begin();
-    s = web_open(&k);
+    s = web_open(&rig);
     web_request(&s, "POST", "/mcp", lines(WEB_POST, WEB_MODERN_CALL_HEADERS("later")),
                 WEB_MODERN_CALL("later"));
-    KIT_UNTIL(&k, k.held);
-    CHECK(!pb_call_cancelled(k.held));
+    RIG_UNTIL(&rig, rig.held);
+    CHECK(!pb_call_cancelled(rig.held));
     web_close(&s);
-    CHECK(pb_call_cancelled(k.held));
-    kit_finish(&k, "too late");
+    CHECK(pb_call_cancelled(rig.held));
+    rig_finish(&rig, "too late");
     /* And also when it is a stream already. */
-    s = web_open(&k);
+    s = web_open(&rig);
     web_request(&s, "POST", "/mcp", lines(WEB_POST, WEB_MODERN_CALL_HEADERS("later")),
                 WEB_MODERN_CALL("later"));
-    KIT_UNTIL(&k, k.held);
-    pb_call_progress(k.held, 1, 0, NULL);
+    RIG_UNTIL(&rig, rig.held);
+    pb_call_progress(rig.held, 1, 0, NULL);
     CHECK_INT(web_answer(&s).status, 200);
     web_close(&s);
-    CHECK(pb_call_cancelled(k.held));
-    kit_finish(&k, "too late");
+    CHECK(pb_call_cancelled(rig.held));
+    rig_finish(&rig, "too late");
     end();
 }
 
@@ -556,16 +556,16 @@ TEST(a_modern_client_listens_on_the_stream_of_its_request)
                                             "\"notifications\":{\"toolsListChanged\":true},");
 
     begin();
-    s = web_open(&k);
+    s = web_open(&rig);
     CHECK(!web_post(&s, WEB_MODERN_HEADERS("subscriptions/listen"), listen).body);
     CHECK_HAS(web_event(&s), "notifications/subscriptions/acknowledged");
-    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
+    CHECK_INT(pb_server_remove_tool(rig.server, "big", NULL), 0);
     CHECK_HAS(web_event(&s), "notifications/tools/list_changed");
-    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    loop_advance(rig.loop, SSE_KEEPALIVE_MS);
     CHECK_STR(web_event(&s), ":");
     web_close(&s);
     web_close(&w); /* it had been silent for too long */
-    w = web_open(&k);
+    w = web_open(&rig);
     web_request(&w, "POST", "/mcp",
                 "Content-Type: application/json\r\nAccept: application/json\r\n" WEB_MODERN_HEADERS(
                     "subscriptions/listen"),
@@ -583,10 +583,10 @@ TEST(the_end_of_stdio_leaves_http_alone)
     begin();
     CHECK_INT(pipe2(in, O_CLOEXEC), 0);
     CHECK_INT(pipe2(out, O_CLOEXEC), 0);
-    CHECK_INT(pb_server_stdio(k.server, in[0], out[1], NULL), 0);
+    CHECK_INT(pb_server_stdio(rig.server, in[0], out[1], NULL), 0);
     close(in[1]);
-    kit_settle(&k);
-    CHECK_HAS(k.log, "Client disconnected (EOF)");
+    rig_settle(&rig);
+    CHECK_HAS(rig.log, "Client disconnected (EOF)");
     CHECK_INT(web_post(&w, web_session(&w, "2025-11-25"), WEB_PING).status, 200);
     end();
     close(in[0]);
@@ -602,9 +602,9 @@ TEST(stopping_answers_what_runs_and_ends_the_streams)
     struct web s, call, listener;
 
     begin();
-    s = web_open(&k);
-    call = web_open(&k);
-    listener = web_open(&k);
+    s = web_open(&rig);
+    call = web_open(&rig);
+    listener = web_open(&rig);
     session = web_session(&w, "2025-06-18");
     web_own_stream(&s, session);
     CHECK(!web_post(&listener, WEB_MODERN_HEADERS("subscriptions/listen"),
@@ -613,22 +613,22 @@ TEST(stopping_answers_what_runs_and_ends_the_streams)
                .body);
     CHECK_HAS(web_event(&listener), "acknowledged");
     web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
-    pb_server_stop(k.server);
+    RIG_UNTIL(&rig, rig.held);
+    pb_server_stop(rig.server);
     CHECK_HAS(web_answer(&call).body, "Request cancelled");
     CHECK(!web_event(&s));
     CHECK_HAS(web_event(&listener), "\"id\":9,\"result\"");
     CHECK(!web_event(&listener));
-    kit_finish(&k, "too late");
+    rig_finish(&rig, "too late");
     web_close(&s);
     web_close(&call);
     web_close(&listener);
     web_close(&w);
-    for (int i = 0; i < 100 && strcmp(server_state(k.server), "closed") != 0; i++)
-        loop_advance(k.loop, 10);
-    CHECK_STR(server_state(k.server), "closed");
-    CHECK(k.clock.now < MCP_STOP_MS);
-    kit_close(&k);
+    for (int i = 0; i < 100 && strcmp(server_state(rig.server), "closed") != 0; i++)
+        loop_advance(rig.loop, 10);
+    CHECK_STR(server_state(rig.server), "closed");
+    CHECK(rig.clock.now < MCP_STOP_MS);
+    rig_close(&rig);
 }
 
 TEST(a_server_can_be_freed_in_the_middle_of_everything)
@@ -637,18 +637,18 @@ TEST(a_server_can_be_freed_in_the_middle_of_everything)
     struct web s, call, modern;
 
     begin();
-    s = web_open(&k);
-    call = web_open(&k);
-    modern = web_open(&k);
+    s = web_open(&rig);
+    call = web_open(&rig);
+    modern = web_open(&rig);
     session = web_session(&w, "2025-11-25");
     web_own_stream(&s, session);
     web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "wait"));
     web_request(&modern, "POST", "/mcp", lines(WEB_POST, WEB_MODERN_CALL_HEADERS("wait")),
                 WEB_MODERN_CALL("wait"));
-    KIT_UNTIL(&k, atomic_load(&kit_waiting) == 2);
-    pb_server_free(k.server);
-    loop_free(k.loop);
-    CHECK_INT(atomic_load(&kit_woken), 2);
+    RIG_UNTIL(&rig, atomic_load(&rig_waiting) == 2);
+    pb_server_free(rig.server);
+    loop_free(rig.loop);
+    CHECK_INT(atomic_load(&rig_woken), 2);
     pb_log_to(NULL, NULL, PB_LOG_INFO);
     close(s.fd);
     close(call.fd);
@@ -659,7 +659,7 @@ TEST(a_server_can_be_freed_in_the_middle_of_everything)
     buf_done(&w.in);
     buf_done(&call.in);
     buf_done(&modern.in);
-    arena_done(&k.arena);
+    arena_done(&rig.arena);
 }
 
 /* The price of a session that rests. Memory is counted as the allocator hands it out. */
@@ -673,7 +673,7 @@ TEST(an_idle_session_costs_little)
     before = mallinfo2().uordblks;
     for (int i = 0; i < SESSIONS; i++) {
         web_session(&w, "2025-11-25");
-        arena_reset(&k.arena);
+        arena_reset(&rig.arena);
     }
     after = mallinfo2().uordblks;
     if (after - before > (size_t)SESSIONS * BYTES_EACH)
@@ -682,7 +682,7 @@ TEST(an_idle_session_costs_little)
 }
 
 /* An id of so many bytes, with its quotes. */
-static const char *long_id(struct kit *kit, size_t n)
+static const char *long_id(size_t n)
 {
     AUTO_BUF struct buf id = { 0 };
 
@@ -690,29 +690,26 @@ static const char *long_id(struct kit *kit, size_t n)
     while (id.n < n - 1)
         buf_byte(&id, 'i');
     buf_byte(&id, '"');
-    return arena_dup(&kit->arena, buf_span(&id));
+    return arena_dup(&rig.arena, buf_span(&id));
 }
 
 TEST(ids_are_carried_up_to_the_bound_and_longer_ones_refused_for_their_length)
 {
     static const size_t sizes[] = { RPC_ID_BYTES_MAX, RPC_ID_BYTES_MAX + 1,
                                     RPC_ID_BYTES_MAX * 100 };
-    struct kit kit;
-    struct web web;
     const char *session;
 
-    kit_http(&kit, NULL);
-    web = web_open(&kit);
-    session = web_session(&web, "2025-06-18");
+    begin();
+    session = web_session(&w, "2025-06-18");
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        const char *id = long_id(&kit, sizes[i]);
-        const char *modern = arena_printf(&kit.arena, WEB_MODERN("%s", "tools/list", ""), id);
+        const char *id = long_id(sizes[i]);
+        const char *modern = arena_printf(&rig.arena, WEB_MODERN("%s", "tools/list", ""), id);
         const char *legacy =
-            arena_printf(&kit.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", id);
+            arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", id);
         const char *carried =
-            arena_printf(&kit.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
-        struct answer answers[] = { web_post(&web, WEB_MODERN_HEADERS("tools/list"), modern),
-                                    web_post(&web, session, legacy) };
+            arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", id);
+        struct answer answers[] = { web_post(&w, WEB_MODERN_HEADERS("tools/list"), modern),
+                                    web_post(&w, session, legacy) };
 
         for (size_t j = 0; j < ARRAY_LEN(answers); j++) {
             bool fits = sizes[i] <= RPC_ID_BYTES_MAX;
@@ -722,6 +719,5 @@ TEST(ids_are_carried_up_to_the_bound_and_longer_ones_refused_for_their_length)
             CHECK(fits || strlen(answers[j].body) < 500);
         }
     }
-    web_close(&web);
-    kit_close(&kit);
+    end();
 }

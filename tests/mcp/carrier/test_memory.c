@@ -1,10 +1,10 @@
 /* test_memory.c - a client and a server in one process. */
-#include "mcp/host_kit.h"
 #include "mcp/rpc/memory.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
+#include "mcp/server_rig.h"
 
-static struct kit k;
+static struct rig rig;
 static struct memory_end *end;
 static struct buf heard;
 static int closed;
@@ -33,13 +33,13 @@ static void say(const char *text)
 
 static void begin(void)
 {
-    kit_open(&k, NULL);
-    CHECK_INT(memory_connect(k.server, &end, &events, NULL, NULL), 0);
+    rig_open(&rig, NULL);
+    CHECK_INT(memory_connect(rig.server, &end, &events, NULL, NULL), 0);
 }
 
 static void done(void)
 {
-    kit_close(&k);
+    rig_close(&rig);
     buf_done(&heard);
 }
 
@@ -47,12 +47,12 @@ TEST(messages_arrive_later_whole_and_in_order)
 {
     begin();
     for (int i = 0; i < 200; i++)
-        say(arena_printf(&k.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i));
+        say(arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i));
     CHECK_INT(heard.n, 0);
-    kit_settle(&k);
+    rig_settle(&rig);
     for (int i = 0; i < 200; i++) {
         const char *want =
-            arena_printf(&k.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\n", i);
+            arena_printf(&rig.arena, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\n", i);
 
         CHECK(heard.n >= strlen(want) && !memcmp(heard.p, want, strlen(want)));
         buf_consume(&heard, strlen(want));
@@ -67,18 +67,18 @@ TEST(both_eras_work_in_memory)
     begin();
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{\"_meta\":{"
         "\"" META_VERSION "\":\"2026-07-28\",\"" META_CLIENT_CAPS "\":{}}}}");
-    kit_settle(&k);
+    rig_settle(&rig);
     CHECK_HAS(buf_cstr(&heard), "\"supportedVersions\"");
     memory_close(end);
     buf_consume(&heard, heard.n);
-    CHECK_INT(memory_connect(k.server, &end, &events, NULL, NULL), 0);
-    say(KIT_INITIALIZE("2025-11-25"));
-    say(KIT_CALL("1", "later", "{}"));
-    kit_settle(&k);
+    CHECK_INT(memory_connect(rig.server, &end, &events, NULL, NULL), 0);
+    say(RIG_INITIALIZE("2025-11-25"));
+    say(RIG_CALL("1", "later", "{}"));
+    rig_settle(&rig);
     CHECK_HAS(buf_cstr(&heard), "\"protocolVersion\":\"2025-11-25\"");
-    kit_finish(&k, "hello");
-    kit_settle(&k);
-    CHECK_HAS(buf_cstr(&heard), KIT_TEXT_RESULT("1", "hello"));
+    rig_finish(&rig, "hello");
+    rig_settle(&rig);
+    CHECK_HAS(buf_cstr(&heard), RIG_TEXT_RESULT("1", "hello"));
     memory_close(end);
     done();
 }
@@ -87,19 +87,19 @@ TEST(both_eras_work_in_memory)
 TEST(a_client_that_leaves_cancels_its_calls_and_the_server_goes_on)
 {
     begin();
-    say(KIT_CALL("1", "later", "{}"));
-    kit_settle(&k);
-    CHECK(k.held);
+    say(RIG_CALL("1", "later", "{}"));
+    rig_settle(&rig);
+    CHECK(rig.held);
     memory_close(end);
-    CHECK(pb_call_cancelled(k.held));
-    kit_finish(&k, "too late");
-    kit_settle(&k);
+    CHECK(pb_call_cancelled(rig.held));
+    rig_finish(&rig, "too late");
+    rig_settle(&rig);
     CHECK_INT(heard.n, 0);
     CHECK_INT(closed, 0);
-    CHECK_STR(server_state(k.server), "ready");
-    CHECK_INT(memory_connect(k.server, &end, &events, NULL, NULL), 0);
+    CHECK_STR(server_state(rig.server), "ready");
+    CHECK_INT(memory_connect(rig.server, &end, &events, NULL, NULL), 0);
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-    kit_settle(&k);
+    rig_settle(&rig);
     CHECK_STR(buf_cstr(&heard), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
     memory_close(end);
     done();
@@ -108,15 +108,15 @@ TEST(a_client_that_leaves_cancels_its_calls_and_the_server_goes_on)
 TEST(a_server_that_stops_answers_first_and_tells_the_client)
 {
     begin();
-    say(KIT_CALL("1", "later", "{}"));
-    kit_settle(&k);
-    pb_server_stop(k.server);
-    KIT_UNTIL(&k, heard.n > 0);
+    say(RIG_CALL("1", "later", "{}"));
+    rig_settle(&rig);
+    pb_server_stop(rig.server);
+    RIG_UNTIL(&rig, heard.n > 0);
     CHECK_HAS(buf_cstr(&heard), "Request cancelled");
-    kit_finish(&k, "too late");
-    KIT_UNTIL(&k, closed == 1);
+    rig_finish(&rig, "too late");
+    RIG_UNTIL(&rig, closed == 1);
     say("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}"); /* into the void */
-    kit_settle(&k);
+    rig_settle(&rig);
     memory_close(end);
     done();
 }
@@ -125,13 +125,13 @@ TEST(a_server_that_is_freed_tells_the_client)
 {
     begin();
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-    pb_server_free(k.server);
-    kit_settle(&k);
+    pb_server_free(rig.server);
+    rig_settle(&rig);
     CHECK_INT(closed, 1);
     memory_close(end);
-    loop_free(k.loop);
+    loop_free(rig.loop);
     buf_done(&heard);
-    arena_done(&k.arena);
+    arena_done(&rig.arena);
 }
 
 /* A side that sends without end is cut off, not stored without end. */
@@ -140,9 +140,9 @@ TEST(a_queue_that_overflows_ends_the_connection)
     begin();
     for (int i = 0; i <= MCP_MEMORY_QUEUE_MAX; i++)
         say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
-    kit_settle(&k);
+    rig_settle(&rig);
     CHECK_INT(closed, 1);
-    CHECK_HAS(k.log, "does not keep up");
+    CHECK_HAS(rig.log, "does not keep up");
     memory_close(end);
     done();
 }
@@ -153,7 +153,7 @@ TEST(a_queue_that_is_just_full_is_not_too_full)
     for (int i = 1; i < MCP_MEMORY_QUEUE_MAX; i++)
         say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
-    KIT_UNTIL(&k, heard.n > 0);
+    RIG_UNTIL(&rig, heard.n > 0);
     CHECK_INT(closed, 0);
     memory_close(end);
     done();
@@ -170,11 +170,11 @@ TEST(a_client_may_leave_from_inside_its_callback)
 {
     static const struct memory_events leaving = { on_message_close, on_closed };
 
-    kit_open(&k, NULL);
-    CHECK_INT(memory_connect(k.server, &end, &leaving, NULL, NULL), 0);
+    rig_open(&rig, NULL);
+    CHECK_INT(memory_connect(rig.server, &end, &leaving, NULL, NULL), 0);
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
     say("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-    kit_settle(&k);
+    rig_settle(&rig);
     CHECK_INT(closed, 0);
     done();
 }

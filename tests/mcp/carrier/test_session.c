@@ -1,11 +1,11 @@
 /* test_session.c - the table of sessions at its bounds, and what streams remember. */
 #include "mcp/carrier/carrier.h"
 #include "mcp/carrier/session.h"
-#include "mcp/host_kit.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
+#include "mcp/server_rig.h"
 
-static struct kit k;
+static struct rig rig;
 static struct seats seats;
 static struct sessions table, other; /* two paths of one listener */
 
@@ -24,7 +24,7 @@ static struct session *open_at(struct sessions *t, const char *principal)
     struct session *s = session_new(t, NULL, principal);
 
     if (s)
-        s->peer = peer_new(k.server, PEER_SESSION, &silent, s);
+        s->peer = peer_new(rig.server, PEER_SESSION, &silent, s);
     return s;
 }
 
@@ -32,9 +32,9 @@ static struct session *open_session(void) { return open_at(&table, "me"); }
 
 static void begin(void)
 {
-    kit_open(&k, NULL);
-    sessions_init(&table, k.loop, &seats);
-    sessions_init(&other, k.loop, &seats);
+    rig_open(&rig, NULL);
+    sessions_init(&table, rig.loop, &seats);
+    sessions_init(&other, rig.loop, &seats);
 }
 
 static void end(void)
@@ -42,8 +42,8 @@ static void end(void)
     sessions_done(&table);
     sessions_done(&other);
     seats_done(&seats);
-    kit_settle(&k);
-    kit_close(&k);
+    rig_settle(&rig);
+    rig_close(&rig);
 }
 
 TEST(a_session_is_there_for_its_owner_only)
@@ -117,13 +117,13 @@ TEST(the_bound_holds_for_all_paths_of_a_listener_and_who_has_most_makes_room)
 
 static struct pb_call *work(struct session *s)
 {
-    const struct span say[] = { SPAN(KIT_INITIALIZE("2025-06-18")),
-                                SPAN(KIT_CALL("1", "later", "{}")) };
+    const struct span say[] = { SPAN(RIG_INITIALIZE("2025-06-18")),
+                                SPAN(RIG_CALL("1", "later", "{}")) };
 
     for (size_t i = 0; i < ARRAY_LEN(say); i++)
         peer_receive(s->peer, message_new(blob_new(say[i])), NULL, NULL);
     CHECK_INT(peer_in_flight(s->peer), 1);
-    return k.held;
+    return rig.held;
 }
 
 TEST(who_has_most_and_is_busy_locks_out_itself_and_nobody_else)
@@ -147,8 +147,8 @@ TEST(who_has_most_and_is_busy_locks_out_itself_and_nobody_else)
     CHECK(open_session());
     CHECK_INT(all_sessions(), MCP_SESSIONS_MAX);
     for (int i = 0; i < BUSY; i++) {
-        k.held = calls[i];
-        kit_finish(&k, "late");
+        rig.held = calls[i];
+        rig_finish(&rig, "late");
     }
     end();
 }
@@ -183,14 +183,14 @@ TEST(idle_sessions_end_in_the_order_of_their_rest)
 
     begin();
     a = open_session();
-    loop_advance(k.loop, 1000);
+    loop_advance(rig.loop, 1000);
     b = open_session();
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS - 1001);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS - 1001);
     CHECK_INT(sessions_count(&table), 2);
-    loop_advance(k.loop, 1);
+    loop_advance(rig.loop, 1);
     CHECK_INT(sessions_count(&table), 1);
     CHECK(session_find(&table, span_of(b->id), "me") == b);
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS);
     CHECK_INT(sessions_count(&table), 0);
     (void)a;
     end();
@@ -203,11 +203,11 @@ TEST(many_that_end_at_once_do_so_a_few_each_turn)
     begin();
     for (int i = 0; i < MANY; i++)
         open_session();
-    loop_advance(k.loop, MCP_SESSION_IDLE_MS);
+    loop_advance(rig.loop, MCP_SESSION_IDLE_MS);
     CHECK_INT(sessions_count(&table), MANY - MCP_SESSIONS_PER_TURN);
-    loop_advance(k.loop, 1);
+    loop_advance(rig.loop, 1);
     CHECK_INT(sessions_count(&table), MANY - 2 * MCP_SESSIONS_PER_TURN);
-    loop_advance(k.loop, 1);
+    loop_advance(rig.loop, 1);
     CHECK_INT(sessions_count(&table), 0);
     end();
 }
@@ -232,7 +232,7 @@ TEST(a_stream_remembers_so_many_events_and_no_more)
     struct carrier_stream *s;
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     s = carrier_stream_new(&set, 1);
     CHECK(carrier_stream_keeps(s, 0));
     CHECK(!carrier_stream_keeps(s, 1));
@@ -255,7 +255,7 @@ TEST(a_stream_remembers_so_many_bytes_and_the_last_event_in_any_case)
     struct carrier_stream *s;
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     s = carrier_stream_new(&set, 1);
     send_bytes(s, MCP_REPLAY_BYTES_MAX / 2);
     CHECK(carrier_stream_keeps(s, 0));
@@ -275,7 +275,7 @@ TEST(progress_is_forgotten_before_anything_else_and_leaves_no_gap_that_matters)
     struct carrier_stream *s;
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     s = carrier_stream_new(&set, 1);
     send_bytes(s, 10); /* event 1: a question, say */
     for (int i = 0; i < 2 * MCP_REPLAY_EVENTS_MAX; i++)
@@ -303,7 +303,7 @@ TEST(what_is_kept_for_all_streams_is_bounded_and_answers_outlive_logs)
     struct carrier_stream *all[STREAMS];
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     for (uint32_t i = 0; i < STREAMS; i++)
         all[i] = carrier_stream_new(&set, i + 1);
     for (int line = 0; line < LINES; line++)
@@ -342,7 +342,7 @@ TEST(streams_that_ended_are_kept_while_there_is_room)
     size_t kept = 0;
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     for (uint32_t i = 1; i <= MCP_REPLAY_STREAMS_MAX + 1; i++) {
         struct carrier_stream *s = carrier_stream_new(&set, i);
 
@@ -369,7 +369,7 @@ TEST(ended_streams_make_room_when_all_together_are_too_large)
     size_t each = MCP_REPLAY_BYTES_MAX - 1000, n = MCP_REPLAY_TOTAL_MAX / MCP_REPLAY_BYTES_MAX;
 
     begin();
-    carrier_streams_init(&set, k.loop);
+    carrier_streams_init(&set, rig.loop);
     for (uint32_t i = 1; i <= n + 3; i++) {
         struct carrier_stream *s = carrier_stream_new(&set, i);
 

@@ -1,8 +1,8 @@
 /* test_sse.c - HTTP+SSE: a stream that says where to post, and everything else on it. */
 #include "mcp/registry/registry.h"
-#include "web_kit.h"
+#include "web_rig.h"
 
-static struct kit k;
+static struct rig rig;
 static struct web s, w; /* the stream; the posts */
 static const char *messages;
 
@@ -12,9 +12,9 @@ static void begin_with(const struct pb_http_options *o, const char *path, const 
     struct answer a;
     const char *event;
 
-    kit_http(&k, o);
-    s = web_open(&k);
-    w = web_open(&k);
+    rig_http(&rig, o);
+    s = web_open(&rig);
+    w = web_open(&rig);
     web_request(&s, "GET", path, headers, NULL);
     a = web_answer(&s);
     CHECK_INT(a.status, 200);
@@ -30,7 +30,7 @@ static void end(void)
 {
     web_close(&s);
     web_close(&w);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 static int post(const char *body)
@@ -45,15 +45,15 @@ TEST(everything_that_the_server_says_comes_on_the_stream)
     begin();
     CHECK(!strncmp(messages, "/messages?sessionId=", 20));
     CHECK_INT(strlen(messages), 20 + ID_CHARS);
-    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_INT(post(RIG_INITIALIZE("2024-11-05")), 202);
     CHECK_HAS(web_event(&s), "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
                              "\"protocolVersion\":\"2024-11-05\"");
     CHECK_INT(post("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"), 202);
     CHECK_INT(post(WEB_CALL("1", "steps")), 202);
     CHECK_HAS(web_event(&s), "\"progress\":1");
     CHECK_HAS(web_event(&s), "\"progress\":2");
-    CHECK_HAS(web_event(&s), KIT_TEXT_RESULT("1", "done"));
-    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
+    CHECK_HAS(web_event(&s), RIG_TEXT_RESULT("1", "done"));
+    CHECK_INT(pb_server_remove_tool(rig.server, "big", NULL), 0);
     CHECK_HAS(web_event(&s), "notifications/tools/list_changed");
     end();
 }
@@ -61,7 +61,7 @@ TEST(everything_that_the_server_says_comes_on_the_stream)
 TEST(questions_and_answers_take_the_same_ways)
 {
     begin();
-    CHECK_INT(post(KIT_INITIALIZE("2025-06-18")), 202);
+    CHECK_INT(post(RIG_INITIALIZE("2025-06-18")), 202);
     web_event(&s);
     CHECK_INT(post(WEB_CALL("5", "ask")), 202);
     CHECK_HAS(web_event(&s), "elicitation/create");
@@ -91,7 +91,7 @@ TEST(messages_that_cannot_be_taken_are_refused)
         struct answer a;
 
         web_request(&w, "POST", cases[i].path ? cases[i].path : messages,
-                    arena_printf(&k.arena, "Content-Type: %s\r\n", cases[i].type), cases[i].body);
+                    arena_printf(&rig.arena, "Content-Type: %s\r\n", cases[i].type), cases[i].body);
         a = web_answer(&w);
         if (a.status != cases[i].status)
             TAP_FAIL("case %zu: %d", i, a.status);
@@ -109,11 +109,11 @@ TEST(the_session_ends_with_its_stream)
 {
     begin();
     CHECK_INT(post(WEB_CALL("1", "later")), 202);
-    KIT_UNTIL(&k, k.held);
+    RIG_UNTIL(&rig, rig.held);
     close(s.fd);
-    KIT_UNTIL(&k, pb_call_cancelled(k.held));
+    RIG_UNTIL(&rig, pb_call_cancelled(rig.held));
     CHECK_INT(post(WEB_PING), 404);
-    kit_finish(&k, "too late");
+    rig_finish(&rig, "too late");
     s.fd = -1;
     end();
 }
@@ -124,12 +124,12 @@ TEST(streams_do_not_see_each_other)
     const char *theirs;
 
     begin();
-    other = web_open(&k);
+    other = web_open(&rig);
     web_request(&other, "GET", "/sse", "", NULL);
     CHECK_INT(web_answer(&other).status, 200);
     theirs = web_event(&other);
     CHECK(strcmp(theirs + 22, messages) != 0);
-    CHECK_INT(post(KIT_CALL("1", "echo", "{\"text\":\"mine\"}")), 202);
+    CHECK_INT(post(RIG_CALL("1", "echo", "{\"text\":\"mine\"}")), 202);
     CHECK_HAS(web_event(&s), "mine");
     web_no_event(&other);
     web_close(&other);
@@ -155,14 +155,14 @@ TEST(the_token_and_the_place_beside_another_path_count)
 TEST(a_batch_is_one_message_there_and_back)
 {
     begin();
-    CHECK_INT(post(KIT_INITIALIZE("2025-03-26")), 202);
+    CHECK_INT(post(RIG_INITIALIZE("2025-03-26")), 202);
     web_event(&s);
     CHECK_INT(post("[" WEB_PING "," WEB_CALL("2", "later") "]"), 202);
     web_no_event(&s);
-    kit_finish(&k, "both");
+    rig_finish(&rig, "both");
     CHECK_STR(
         web_event(&s),
-        "event: message\ndata: [{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}," KIT_TEXT_RESULT(
+        "event: message\ndata: [{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}," RIG_TEXT_RESULT(
             "2", "both") "]");
     end();
 }
@@ -173,17 +173,17 @@ enum { LARGE = 40 };
 static void post_later(int id)
 {
     web_request(&w, "POST", messages, "Content-Type: application/json\r\n",
-                arena_printf(&k.arena, KIT_CALL("%d", "big", "{\"n\":1000000}"), id));
+                arena_printf(&rig.arena, RIG_CALL("%d", "big", "{\"n\":1000000}"), id));
 }
 
 static void begin_large(void)
 {
     begin();
-    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_INT(post(RIG_INITIALIZE("2024-11-05")), 202);
     CHECK_HAS(web_event(&s), "\"id\":0");
     for (int i = 1; i <= LARGE; i++)
         post_later(i);
-    kit_settle(&k);
+    rig_settle(&rig);
 }
 
 TEST(a_client_that_reads_slowly_has_its_requests_held_and_gets_all_answers)
@@ -195,7 +195,7 @@ TEST(a_client_that_reads_slowly_has_its_requests_held_and_gets_all_answers)
         const char *event = web_event(&s);
 
         CHECK(event);
-        CHECK_HAS(event, arena_printf(&k.arena, "\"id\":%d,", i));
+        CHECK_HAS(event, arena_printf(&rig.arena, "\"id\":%d,", i));
         CHECK_INT(web_answer(&w).status, 202);
     }
     CHECK_INT(post(WEB_CALL("99", "steps")), 202);
@@ -208,12 +208,12 @@ TEST(a_client_that_reads_nothing_at_all_is_cut_off_and_what_was_held_is_refused)
     int accepted = 0;
 
     begin_large();
-    loop_advance(k.loop, HTTP_WRITE_STALL_MS - 1);
-    kit_settle(&k);
+    loop_advance(rig.loop, HTTP_WRITE_STALL_MS - 1);
+    rig_settle(&rig);
     web_receive(&w);
     CHECK(!memmem(w.in.p, w.in.n, " 404", 4));
-    loop_advance(k.loop, 1);
-    kit_settle(&k);
+    loop_advance(rig.loop, 1);
+    rig_settle(&rig);
     for (int i = 0; i < LARGE; i++) {
         int status = web_answer(&w).status;
 
@@ -228,7 +228,7 @@ TEST(what_is_held_for_a_client_that_gave_up_is_not_run)
 {
     begin_large();
     web_close(&w);
-    w = web_open(&k);
+    w = web_open(&rig);
     web_request(&w, "POST", messages, "Content-Type: application/json\r\n", WEB_PING);
     for (int i = 1;; i++) {
         const char *event = web_event(&s);
@@ -250,19 +250,19 @@ static void leave_with(size_t left)
     size_t got = 0;
 
     begin();
-    CHECK_INT(post(KIT_INITIALIZE("2024-11-05")), 202);
+    CHECK_INT(post(RIG_INITIALIZE("2024-11-05")), 202);
     CHECK_HAS(web_event(&s), "\"id\":0");
-    CHECK_INT(post(arena_printf(&k.arena, KIT_CALL("1", "big", "{\"n\":%d}"), BIG)), 202);
+    CHECK_INT(post(arena_printf(&rig.arena, RIG_CALL("1", "big", "{\"n\":%d}"), BIG)), 202);
     while (got < BIG - left) {
         ssize_t n = recv(s.fd, bytes, sizeof bytes, 0);
 
         if (n > 0)
             got += (size_t)n;
         else
-            kit_turn(&k);
+            rig_turn(&rig);
     }
     shutdown(s.fd, SHUT_WR);
-    kit_settle(&k);
+    rig_settle(&rig);
     CHECK_INT(post(WEB_PING), 404);
     end();
 }
@@ -276,7 +276,7 @@ TEST(a_client_that_leaves_as_there_is_room_again_is_freed_once)
 TEST(comments_keep_the_stream_open)
 {
     begin();
-    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    loop_advance(rig.loop, SSE_KEEPALIVE_MS);
     CHECK_STR(web_event(&s), ":");
     end();
 }
@@ -285,10 +285,10 @@ TEST(stopping_answers_and_ends_the_stream)
 {
     begin();
     CHECK_INT(post(WEB_CALL("1", "later")), 202);
-    KIT_UNTIL(&k, k.held);
-    pb_server_stop(k.server);
+    RIG_UNTIL(&rig, rig.held);
+    pb_server_stop(rig.server);
     CHECK_HAS(web_event(&s), "Request cancelled");
-    kit_finish(&k, "too late");
+    rig_finish(&rig, "too late");
     CHECK(!web_event(&s));
     end();
 }
@@ -304,12 +304,12 @@ TEST(who_comes_while_the_server_stops_is_refused)
 
         begin();
         web_send_bytes(&w, lines[i], strlen(lines[i]));
-        kit_settle(&k);
-        pb_server_stop(k.server);
+        rig_settle(&rig);
+        pb_server_stop(rig.server);
         CHECK(!web_event(&s));
-        kit_settle(&k);
+        rig_settle(&rig);
         web_send_bytes(&w, " HTTP/1.1\r\n", 11);
-        host = arena_printf(&k.arena, "Host: 127.0.0.1:%d\r\n\r\n", pb_server_port(k.server));
+        host = arena_printf(&rig.arena, "Host: 127.0.0.1:%d\r\n\r\n", pb_server_port(rig.server));
         web_send_bytes(&w, host, strlen(host));
         a = web_answer(&w);
         CHECK_INT(a.status, 503);

@@ -1,59 +1,59 @@
 /* test_stdio.c - a client on two pipes: framing, limits, slow and vanished clients, the end.
  */
-#include "mcp/host_kit.h"
 #include "mcp/serve/serve.h"
+#include "mcp/server_rig.h"
 #include <signal.h>
 #include <sys/socket.h>
 
 /* S2-2 S2-4 S2-77 */
 TEST(a_line_in_is_a_line_out)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n");
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}");
-    kit_send(&k, KIT_CALL("7", "echo", "{\"text\":\"hello\"}"));
-    CHECK_STR(kit_line(&k), KIT_TEXT_RESULT("7", "hello"));
-    kit_no_line(&k);
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}");
+    rig_send(&rig, RIG_CALL("7", "echo", "{\"text\":\"hello\"}"));
+    CHECK_STR(rig_line(&rig), RIG_TEXT_RESULT("7", "hello"));
+    rig_no_line(&rig);
+    rig_close(&rig);
 }
 
 /* S2-57 S2-78 */
 TEST(a_request_cut_at_every_byte_is_the_same_request)
 {
     static const char request[] =
-        KIT_CALL("1", "echo", "{\"text\":\"caf\\u00e9 \xc3\xa9 \xf0\x9f\x98\x80 \\ud83d\\ude00\"}");
+        RIG_CALL("1", "echo", "{\"text\":\"caf\\u00e9 \xc3\xa9 \xf0\x9f\x98\x80 \\ud83d\\ude00\"}");
     const char *want;
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, request);
-    want = kit_line(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, request);
+    want = rig_line(&rig);
     for (size_t cut = 1; cut < sizeof request - 1; cut++) {
-        kit_send_bytes(&k, request, cut);
-        kit_turn(&k);
-        kit_send_bytes(&k, request + cut, sizeof request - 1 - cut);
-        CHECK_STR(kit_line(&k), want);
+        rig_send_bytes(&rig, request, cut);
+        rig_turn(&rig);
+        rig_send_bytes(&rig, request + cut, sizeof request - 1 - cut);
+        CHECK_STR(rig_line(&rig), want);
     }
     for (size_t i = 0; i < sizeof request - 1; i++) {
-        kit_send_bytes(&k, request + i, 1);
-        kit_turn(&k);
+        rig_send_bytes(&rig, request + i, 1);
+        rig_turn(&rig);
     }
-    CHECK_STR(kit_line(&k), want);
-    kit_close(&k);
+    CHECK_STR(rig_line(&rig), want);
+    rig_close(&rig);
 }
 
 /* S2-58 S2-59 S2-79 S2-80 */
 TEST(blank_lines_and_white_space_around_lines_do_not_matter)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, "\n\n  \t \r\n   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}  \t\r\n\n");
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    kit_no_line(&k);
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, "\n\n  \t \r\n   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}  \t\r\n\n");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    rig_no_line(&rig);
+    rig_close(&rig);
 }
 
 /* S2-24 S2-34 S2-35 S2-60 S2-61 S2-83 S2-88 S2-94 */
@@ -74,24 +74,24 @@ TEST(what_is_not_json_gets_a_parse_error_and_the_next_line_works)
         /* The framing of another protocol. */
         { "Content-Length: 20\r\n\r\n", "-32700", 1 },
     };
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        kit_send(&k, cases[i].line);
+        rig_send(&rig, cases[i].line);
         for (int n = 0; n < cases[i].errors; n++) {
-            const char *line = kit_line(&k);
+            const char *line = rig_line(&rig);
 
             CHECK_HAS(line, "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32700");
             CHECK_HAS(line, cases[i].has);
         }
-        kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":\"next\",\"method\":\"ping\"}\n");
-        CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":\"next\",\"result\":{}}");
+        rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"next\",\"method\":\"ping\"}\n");
+        CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":\"next\",\"result\":{}}");
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
-static void send_padded(struct kit *k, const char *head, size_t total)
+static void send_padded(struct rig *rig, const char *head, size_t total)
 {
     AUTO_FREE char *line = mem_alloc(total);
     size_t n = strlen(head);
@@ -99,101 +99,101 @@ static void send_padded(struct kit *k, const char *head, size_t total)
     memset(line, 'x', total);
     memcpy(line, head, n);
     memcpy(line + total - 3, "\"}\n", 3);
-    kit_send_bytes(k, line, total);
+    rig_send_bytes(rig, line, total);
 }
 
 /* S2-50 S2-63 S2-64 S2-65 S2-66 S2-67 S2-68 S2-82 */
 TEST(a_line_of_ten_megabytes_is_taken_and_one_byte_more_is_not)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    send_padded(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"",
+    rig_stdio(&rig, NULL);
+    send_padded(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"",
                 REQUEST_BYTES_MAX);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
 
-    send_padded(&k, "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"method\":\"ping\",\"x\":\"",
+    send_padded(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"method\":\"ping\",\"x\":\"",
                 REQUEST_BYTES_MAX + 1);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"error\":{\"code\":-32600,"
-                            "\"message\":\"Request too large\"}}");
-    CHECK_HAS(k.log, "Line exceeds 10MB limit: 10485761 bytes");
-    CHECK_HAS(k.log, "Request exceeded size limit: 10MB");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"error\":{\"code\":-32600,"
+                              "\"message\":\"Request too large\"}}");
+    CHECK_HAS(rig.log, "Line exceeds 10MB limit: 10485761 bytes");
+    CHECK_HAS(rig.log, "Request exceeded size limit: 10MB");
 
-    send_padded(&k, "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"x\":\"", 3 * REQUEST_BYTES_MAX);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32700,"
-                            "\"message\":\"Request exceeds 10MB limit\"}}");
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n");
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}");
-    kit_close(&k);
+    send_padded(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"x\":\"", 3 * REQUEST_BYTES_MAX);
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32700,"
+                              "\"message\":\"Request exceeds 10MB limit\"}}");
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}");
+    rig_close(&rig);
 }
 
 TEST(the_limit_can_be_set)
 {
     struct pb_server_options o = PB_SERVER_OPTIONS_INIT;
-    struct kit k;
+    struct rig rig;
 
     o.max_request_bytes = 100;
     o.parse_error_id_null = true;
-    kit_stdio(&k, &o);
-    send_padded(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"", 100);
-    CHECK_HAS(kit_line(&k), "\"result\":{}");
-    send_padded(&k, "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"x\":\"", 101);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
-                            "\"message\":\"Request exceeds 100 byte limit\"}}");
-    kit_close(&k);
+    rig_stdio(&rig, &o);
+    send_padded(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"", 100);
+    CHECK_HAS(rig_line(&rig), "\"result\":{}");
+    send_padded(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"x\":\"", 101);
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+                              "\"message\":\"Request exceeds 100 byte limit\"}}");
+    rig_close(&rig);
 }
 
 /* S2-53 */
 TEST(ten_thousand_requests_in_one_go_are_all_answered_in_order)
 {
     AUTO_BUF struct buf all = { 0 };
-    struct kit k;
+    struct rig rig;
     char want[64];
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (int i = 0; i < 10000; i++)
         buf_printf(&all, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n", i);
-    kit_send_bytes(&k, all.p, all.n);
+    rig_send_bytes(&rig, all.p, all.n);
     for (int i = 0; i < 10000; i++) {
         snprintf(want, sizeof want, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}", i);
-        CHECK_STR(kit_line(&k), want);
+        CHECK_STR(rig_line(&rig), want);
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(other_things_get_their_turn_while_many_lines_wait)
 {
     AUTO_BUF struct buf all = { 0 };
-    struct kit k;
+    struct rig rig;
     size_t answered = 0;
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (int i = 0; i < 1000; i++)
         buf_str(&all, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-    kit_send_bytes(&k, all.p, all.n);
-    kit_turn(&k);
-    while (kit_line_now(&k))
+    rig_send_bytes(&rig, all.p, all.n);
+    rig_turn(&rig);
+    while (rig_line_now(&rig))
         answered++;
     CHECK(answered >= LOOP_LINES_PER_TURN && answered <= 2 * LOOP_LINES_PER_TURN);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 /* S2-5 */
 TEST(answers_of_many_threads_never_interleave)
 {
-    struct kit k;
+    struct rig rig;
     bool seen[8] = { false };
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (int i = 0; i < 8; i++)
-        kit_send(&k, arena_printf(&k.arena,
-                                  "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
-                                  "\"params\":{\"name\":\"big_on_worker\",\"arguments\":{"
-                                  "\"n\":300000,\"letter\":\"%c\"}}}\n",
-                                  i, 'a' + i));
+        rig_send(&rig, arena_printf(&rig.arena,
+                                    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+                                    "\"params\":{\"name\":\"big_on_worker\",\"arguments\":{"
+                                    "\"n\":300000,\"letter\":\"%c\"}}}\n",
+                                    i, 'a' + i));
     for (int i = 0; i < 8; i++) {
         AUTO_JSON struct json_doc doc = { 0 };
-        const char *line = kit_line(&k);
+        const char *line = rig_line(&rig);
         struct json text;
         int64_t id;
 
@@ -208,18 +208,18 @@ TEST(answers_of_many_threads_never_interleave)
         CHECK(id >= 0 && id < 8 && !seen[id]);
         seen[id] = true;
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(json_of_several_lines_leaves_as_one)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, KIT_CALL("1", "lines", "{}"));
-    CHECK_HAS(kit_line(&k), "\"structuredContent\":{");
-    kit_no_line(&k);
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, RIG_CALL("1", "lines", "{}"));
+    CHECK_HAS(rig_line(&rig), "\"structuredContent\":{");
+    rig_no_line(&rig);
+    rig_close(&rig);
 }
 
 /* Replies with what it was given, byte for byte, as a relay does. */
@@ -242,47 +242,47 @@ TEST(a_carriage_return_between_tokens_never_reaches_the_client)
     static const struct provider mirror = { .handle = mirror_handle, .running = mirror_running };
     static const char forged[] = "{\"a\":\r{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\r}";
     struct request *held = NULL;
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    server_set_provider(k.server, &mirror, &held);
-    kit_send(&k, arena_printf(&k.arena,
-                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":%s}\n",
-                              forged));
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": {\"jsonrpc\":"
-                            "\"2.0\",\"id\":9,\"result\":{}} }}");
+    rig_stdio(&rig, NULL);
+    server_set_provider(rig.server, &mirror, &held);
+    rig_send(&rig, arena_printf(&rig.arena,
+                                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":%s}\n",
+                                forged));
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": {\"jsonrpc\":"
+                              "\"2.0\",\"id\":9,\"result\":{}} }}");
     /* Outside of a read it is written from where it lies. */
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":{\"later\":1}}\n");
-    KIT_UNTIL(&k, held);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":{\"later\":1}}\n");
+    RIG_UNTIL(&rig, held);
     request_reply(held, span_of(forged));
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\": {\"jsonrpc\":"
-                            "\"2.0\",\"id\":9,\"result\":{}} }}");
-    kit_close(&k);
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\": {\"jsonrpc\":"
+                              "\"2.0\",\"id\":9,\"result\":{}} }}");
+    rig_close(&rig);
 }
 
 TEST(a_client_that_does_not_read_is_not_read_from)
 {
-    static const char call[] = KIT_CALL("1", "big", "{\"n\":60000}");
+    static const char call[] = RIG_CALL("1", "big", "{\"n\":60000}");
     size_t sent = 0, answers = 0;
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (int idle = 0; idle < 50; idle++) {
-        while (write(k.to, call, sizeof call - 1) == sizeof call - 1) {
+        while (write(rig.to, call, sizeof call - 1) == sizeof call - 1) {
             sent++;
             idle = 0;
         }
-        kit_turn(&k);
+        rig_turn(&rig);
     }
     /* What fits: the high mark and the chunk behind it, and two pipes. */
     CHECK(sent * 60000 > STREAM_QUEUE_HIGH);
     CHECK(sent < 65536 * 3 / (sizeof call - 1) + 64);
     while (answers < sent) {
-        CHECK_HAS(kit_line(&k), "xxxx");
+        CHECK_HAS(rig_line(&rig), "xxxx");
         answers++;
     }
-    kit_no_line(&k);
-    kit_close(&k);
+    rig_no_line(&rig);
+    rig_close(&rig);
 }
 
 TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
@@ -291,31 +291,31 @@ TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
     static char data[100003];
     size_t events = 0, missed = 0, changes = 0;
     const char *line = "";
-    struct kit k;
+    struct rig rig;
 
     memset(data, 'x', sizeof data - 1);
     data[0] = data[sizeof data - 2] = '"';
-    kit_stdio(&k, NULL);
-    kit_send(&k,
-             KIT_INITIALIZE(
+    rig_stdio(&rig, NULL);
+    rig_send(&rig,
+             RIG_INITIALIZE(
                  "2025-06-18") "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-    CHECK_HAS(kit_line(&k), "protocolVersion");
-    kit_send(&k, KIT_CALL("1", "later", "{}"));
-    KIT_UNTIL(&k, k.held);
+    CHECK_HAS(rig_line(&rig), "protocolVersion");
+    rig_send(&rig, RIG_CALL("1", "later", "{}"));
+    RIG_UNTIL(&rig, rig.held);
     for (int i = 0; i < LINES; i++) {
-        pb_server_log(k.server, PB_LOG_WARNING, "test", data);
-        kit_turn(&k);
+        pb_server_log(rig.server, PB_LOG_WARNING, "test", data);
+        rig_turn(&rig);
     }
-    CHECK_INT(pb_server_remove_tool(k.server, "lines", NULL), 0);
-    kit_settle(&k);
-    kit_finish(&k, "not lost");
+    CHECK_INT(pb_server_remove_tool(rig.server, "lines", NULL), 0);
+    rig_settle(&rig);
+    rig_finish(&rig, "not lost");
     while (!missed || !strstr(line, "not lost")) {
         static const char told[] = "\"logger\":\"patchbay\",\"data\":\"";
         const char *at;
 
         if (missed && changes)
             break;
-        line = kit_line(&k);
+        line = rig_line(&rig);
         at = strstr(line, told);
         events += strstr(line, "xxxx") != NULL;
         changes += strstr(line, "tools/list_changed") != NULL;
@@ -324,31 +324,31 @@ TEST(a_client_that_does_not_read_misses_logs_and_progress_but_nothing_else)
     CHECK(events * 100000 < (size_t)4 * STREAM_QUEUE_HIGH);
     CHECK_INT(events + missed, LINES);
     CHECK_INT(changes, 1);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 /* Four answers of a hundred megabytes, of which three fit. */
-static void ask_for_more_than_fits(struct kit *k)
+static void ask_for_more_than_fits(struct rig *rig)
 {
     for (int i = 1; i <= 4; i++)
-        kit_send(k,
-                 arena_printf(&k->arena, KIT_CALL("%d", "big_on_worker", "{\"n\":100000000}"), i));
-    KIT_UNTIL(k, strstr(k->log, "cannot be kept"));
+        rig_send(rig, arena_printf(&rig->arena,
+                                   RIG_CALL("%d", "big_on_worker", "{\"n\":100000000}"), i));
+    RIG_UNTIL(rig, strstr(rig->log, "cannot be kept"));
 }
 
 TEST(past_the_hard_mark_a_slow_client_gets_an_error_instead_of_an_answer)
 {
     int whole = 0, refused = 0;
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    ask_for_more_than_fits(&k);
-    loop_advance(k.loop, STDIO_STALL_MS - 1);
-    kit_read(&k); /* it has read something */
-    loop_advance(k.loop, 1);
-    kit_settle(&k);
+    rig_stdio(&rig, NULL);
+    ask_for_more_than_fits(&rig);
+    loop_advance(rig.loop, STDIO_STALL_MS - 1);
+    rig_read(&rig); /* it has read something */
+    loop_advance(rig.loop, 1);
+    rig_settle(&rig);
     for (int i = 0; i < 4; i++) {
-        const char *line = kit_line(&k);
+        const char *line = rig_line(&rig);
 
         if (strlen(line) > 100000000)
             whole++;
@@ -359,147 +359,147 @@ TEST(past_the_hard_mark_a_slow_client_gets_an_error_instead_of_an_answer)
     }
     CHECK_INT(whole, 3);
     CHECK_INT(refused, 1);
-    loop_advance(k.loop, 2 * STDIO_STALL_MS); /* nothing waits for it any more */
-    kit_send(&k, KIT_CALL("5", "echo", "{\"text\":\"well\"}"));
-    CHECK_STR(kit_line(&k), KIT_TEXT_RESULT("5", "well"));
-    kit_close(&k);
+    loop_advance(rig.loop, 2 * STDIO_STALL_MS); /* nothing waits for it any more */
+    rig_send(&rig, RIG_CALL("5", "echo", "{\"text\":\"well\"}"));
+    CHECK_STR(rig_line(&rig), RIG_TEXT_RESULT("5", "well"));
+    rig_close(&rig);
 }
 
 TEST(past_the_hard_mark_a_client_that_does_not_read_at_all_is_cut_off_after_a_while)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    ask_for_more_than_fits(&k);
-    loop_advance(k.loop, STDIO_STALL_MS - 1);
-    kit_settle(&k);
-    CHECK(!strstr(k.log, "Client disconnected"));
-    loop_advance(k.loop, 1);
-    KIT_UNTIL(&k, strstr(k.log, "Client disconnected"));
-    CHECK_HAS(k.log, "it has read nothing for");
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    ask_for_more_than_fits(&rig);
+    loop_advance(rig.loop, STDIO_STALL_MS - 1);
+    rig_settle(&rig);
+    CHECK(!strstr(rig.log, "Client disconnected"));
+    loop_advance(rig.loop, 1);
+    RIG_UNTIL(&rig, strstr(rig.log, "Client disconnected"));
+    CHECK_HAS(rig.log, "it has read nothing for");
+    rig_close(&rig);
 }
 
 /* S2-69 S2-76 S2-81 S2-93 */
 TEST(the_end_of_input_ends_the_server)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
-                 "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
-    kit_end_input(&k);
-    CHECK_HAS(kit_line(&k), "\"id\":1");
-    CHECK_HAS(kit_line(&k), "\"id\":2"); /* its line had no end */
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "1 EOF detected, closing input stream");
-    CHECK_HAS(k.log, "1 Client disconnected (EOF), flushed");
-    CHECK_HAS(k.log, "dropped 0 responses");
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
+                   "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+    rig_end_input(&rig);
+    CHECK_HAS(rig_line(&rig), "\"id\":1");
+    CHECK_HAS(rig_line(&rig), "\"id\":2"); /* its line had no end */
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "1 EOF detected, closing input stream");
+    CHECK_HAS(rig.log, "1 Client disconnected (EOF), flushed");
+    CHECK_HAS(rig.log, "dropped 0 responses");
+    rig_close(&rig);
 }
 
 /* S2-8 S2-26 S2-28 S2-70 S2-71 S2-73 S2-74 S2-75 S2-89 S2-92 S2-94 */
 TEST(calls_that_run_at_the_end_of_input_are_cancelled_and_answered)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, KIT_CALL("\"x\"", "wait", "{}"));
-    KIT_UNTIL(&k, atomic_load(&kit_waiting) == 1);
-    kit_end_input(&k);
-    kit_no_line(&k);
-    loop_advance(k.loop, MCP_EOF_GRACE_MS);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32603,"
-                            "\"message\":\"Request cancelled\"}}");
-    KIT_UNTIL(&k, atomic_load(&kit_woken) == 1);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "flushed 1 responses, dropped 0 responses");
-    CHECK(k.clock.now < MCP_STOP_MS);
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, RIG_CALL("\"x\"", "wait", "{}"));
+    RIG_UNTIL(&rig, atomic_load(&rig_waiting) == 1);
+    rig_end_input(&rig);
+    rig_no_line(&rig);
+    loop_advance(rig.loop, MCP_EOF_GRACE_MS);
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":-32603,"
+                              "\"message\":\"Request cancelled\"}}");
+    RIG_UNTIL(&rig, atomic_load(&rig_woken) == 1);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "flushed 1 responses, dropped 0 responses");
+    CHECK(rig.clock.now < MCP_STOP_MS);
+    rig_close(&rig);
 }
 
 TEST(a_call_that_ends_soon_after_the_input_is_answered)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, KIT_CALL("1", "later", "{}"));
-    KIT_UNTIL(&k, k.held);
-    kit_end_input(&k);
-    kit_settle(&k);
-    kit_finish(&k, "just in time");
-    CHECK_STR(kit_line(&k), KIT_TEXT_RESULT("1", "just in time"));
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "flushed 1 responses, dropped 0 responses");
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, RIG_CALL("1", "later", "{}"));
+    RIG_UNTIL(&rig, rig.held);
+    rig_end_input(&rig);
+    rig_settle(&rig);
+    rig_finish(&rig, "just in time");
+    CHECK_STR(rig_line(&rig), RIG_TEXT_RESULT("1", "just in time"));
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "flushed 1 responses, dropped 0 responses");
+    rig_close(&rig);
 }
 
 /* S2-72 S2-75 */
 TEST(answers_to_a_client_that_closed_everything_are_dropped)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, KIT_CALL("1", "wait", "{}") KIT_CALL("2", "wait", "{}"));
-    KIT_UNTIL(&k, atomic_load(&kit_waiting) == 2);
-    close(k.from);
-    k.from = -1;
-    kit_end_input(&k);
-    kit_settle(&k);
-    loop_advance(k.loop, MCP_EOF_GRACE_MS);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "flushed 0 responses, dropped 2 responses");
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, RIG_CALL("1", "wait", "{}") RIG_CALL("2", "wait", "{}"));
+    RIG_UNTIL(&rig, atomic_load(&rig_waiting) == 2);
+    close(rig.from);
+    rig.from = -1;
+    rig_end_input(&rig);
+    rig_settle(&rig);
+    loop_advance(rig.loop, MCP_EOF_GRACE_MS);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "flushed 0 responses, dropped 2 responses");
+    rig_close(&rig);
 }
 
 /* S2-71 S2-72 S2-74 */
 TEST(a_client_that_does_not_read_at_the_end_has_two_seconds)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
+    rig_stdio(&rig, NULL);
     for (int i = 0; i < 10; i++)
-        kit_send(&k, KIT_CALL("1", "big", "{\"n\":60000}"));
-    kit_end_input(&k);
-    kit_settle(&k);
-    loop_advance(k.loop, MCP_FLUSH_MS - 1);
-    CHECK(strcmp(server_state(k.server), "closed") != 0);
-    loop_advance(k.loop, 1);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK(k.clock.now <= MCP_STOP_MS);
+        rig_send(&rig, RIG_CALL("1", "big", "{\"n\":60000}"));
+    rig_end_input(&rig);
+    rig_settle(&rig);
+    loop_advance(rig.loop, MCP_FLUSH_MS - 1);
+    CHECK(strcmp(server_state(rig.server), "closed") != 0);
+    loop_advance(rig.loop, 1);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK(rig.clock.now <= MCP_STOP_MS);
     /* One of them had left before, into the pipe; part of the next one is in there, too. */
-    CHECK_HAS(k.log, "flushed 0 responses, dropped 9 responses");
-    kit_close(&k);
+    CHECK_HAS(rig.log, "flushed 0 responses, dropped 9 responses");
+    rig_close(&rig);
 }
 
 TEST(a_client_that_stops_reading_does_not_kill_us)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-    kit_line(&k);
-    close(k.from);
-    k.from = -1;
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    rig_line(&rig);
+    close(rig.from);
+    rig.from = -1;
     for (int i = 0; i < 100; i++)
-        kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "Client disconnected");
-    kit_close(&k);
+        rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "Client disconnected");
+    rig_close(&rig);
 }
 
 /* S2-62 */
 TEST(a_read_error_ends_the_input)
 {
-    struct kit k;
+    struct rig rig;
     int in = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), out[2];
 
-    kit_open(&k, NULL);
+    rig_open(&rig, NULL);
     CHECK_INT(pipe2(out, O_CLOEXEC), 0);
-    CHECK_INT(pb_server_stdio(k.server, in, out[1], NULL), 0);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    CHECK_HAS(k.log, "EOF detected");
-    kit_close(&k);
+    CHECK_INT(pb_server_stdio(rig.server, in, out[1], NULL), 0);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    CHECK_HAS(rig.log, "EOF detected");
+    rig_close(&rig);
     close(in);
     close(out[0]);
     close(out[1]);
@@ -511,22 +511,22 @@ TEST(input_may_be_a_file_or_nothing_at_all)
     FILE *file = tmpfile(), *result = tmpfile();
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     char got[128] = "";
-    struct kit k;
+    struct rig rig;
 
     fputs(text, file);
     rewind(file);
-    kit_open(&k, NULL);
-    CHECK_INT(pb_server_stdio(k.server, fileno(file), fileno(result), NULL), 0);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
+    rig_open(&rig, NULL);
+    CHECK_INT(pb_server_stdio(rig.server, fileno(file), fileno(result), NULL), 0);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
     rewind(result);
     CHECK(fgets(got, sizeof got, result));
     CHECK_STR(got, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
-    kit_close(&k);
+    rig_close(&rig);
 
-    kit_open(&k, NULL);
-    CHECK_INT(pb_server_stdio(k.server, null, null, NULL), 0);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    kit_close(&k);
+    rig_open(&rig, NULL);
+    CHECK_INT(pb_server_stdio(rig.server, null, null, NULL), 0);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    rig_close(&rig);
     fclose(file);
     fclose(result);
     close(null);
@@ -534,64 +534,64 @@ TEST(input_may_be_a_file_or_nothing_at_all)
 
 TEST(one_socket_may_be_both_input_and_output)
 {
-    struct kit k;
+    struct rig rig;
     int pair[2];
 
-    kit_open(&k, NULL);
+    rig_open(&rig, NULL);
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    CHECK_INT(pb_server_stdio(k.server, pair[0], pair[0], NULL), 0);
-    k.from = pair[1];
-    k.to = dup(pair[1]);
+    CHECK_INT(pb_server_stdio(rig.server, pair[0], pair[0], NULL), 0);
+    rig.from = pair[1];
+    rig.to = dup(pair[1]);
     CHECK_INT(fcntl(pair[1], F_SETFL, O_NONBLOCK), 0);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    kit_close(&k);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    rig_close(&rig);
     close(pair[0]);
 }
 
 TEST(a_descriptor_that_is_not_open_is_an_error_that_says_so)
 {
-    struct kit k;
+    struct rig rig;
     struct pb_error err = { 0 };
 
-    kit_open(&k, NULL);
-    CHECK_INT(pb_server_stdio(k.server, 987, 1, &err), -PB_E_SYSTEM);
+    rig_open(&rig, NULL);
+    CHECK_INT(pb_server_stdio(rig.server, 987, 1, &err), -PB_E_SYSTEM);
     CHECK_HAS(err.msg, "standard input");
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 /* S2-54 S2-92 */
 TEST(stopping_cancels_and_flushes)
 {
-    struct kit k;
+    struct rig rig;
 
-    kit_stdio(&k, NULL);
-    kit_send(&k, KIT_CALL("1", "wait", "{}"));
-    KIT_UNTIL(&k, atomic_load(&kit_waiting) == 1);
-    pb_server_stop(k.server);
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
-                            "\"message\":\"Request cancelled\"}}");
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, RIG_CALL("1", "wait", "{}"));
+    RIG_UNTIL(&rig, atomic_load(&rig_waiting) == 1);
+    pb_server_stop(rig.server);
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
+                              "\"message\":\"Request cancelled\"}}");
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    rig_close(&rig);
 }
 
 TEST(a_second_client_may_be_served_after_the_first)
 {
-    struct kit k;
+    struct rig rig;
     int in[2], out[2];
 
-    kit_stdio(&k, NULL);
-    kit_end_input(&k);
-    KIT_UNTIL(&k, !strcmp(server_state(k.server), "closed"));
-    close(k.from);
+    rig_stdio(&rig, NULL);
+    rig_end_input(&rig);
+    RIG_UNTIL(&rig, !strcmp(server_state(rig.server), "closed"));
+    close(rig.from);
     CHECK_INT(pipe2(in, O_CLOEXEC), 0);
     CHECK_INT(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
-    k.to = in[1];
-    k.from = out[0];
-    CHECK_INT(pb_server_stdio(k.server, in[0], out[1], NULL), 0);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-    CHECK_STR(kit_line(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    kit_close(&k);
+    rig.to = in[1];
+    rig.from = out[0];
+    CHECK_INT(pb_server_stdio(rig.server, in[0], out[1], NULL), 0);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    CHECK_STR(rig_line(&rig), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    rig_close(&rig);
     close(in[0]);
     close(out[1]);
 }
@@ -600,27 +600,27 @@ TEST(a_second_client_may_be_served_after_the_first)
  * next progress then. */
 TEST(a_client_that_is_killed_during_a_call_with_progress_is_let_go_of_once)
 {
-    struct kit k;
+    struct rig rig;
     struct pb_error err;
     int pair[2];
 
-    kit_open(&k, NULL);
+    rig_open(&rig, NULL);
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    if (server_take_socket(k.server, pair[0], &err) < 0)
+    if (server_take_socket(rig.server, pair[0], &err) < 0)
         TAP_FAIL("%s", err.msg);
-    k.to = pair[1];
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-                 "\"later\",\"arguments\":{},\"_meta\":{\"progressToken\":1}}}\n");
-    KIT_UNTIL(&k, k.held);
-    kit_end_input(&k);
-    KIT_UNTIL(&k, strstr(k.log, "EOF detected"));
-    pb_call_progress(k.held, 1, 2, NULL);
-    kit_settle(&k);
-    CHECK_HAS(k.log, "Client disconnected");
-    CHECK(pb_call_cancelled(k.held));
-    kit_finish(&k, "to nobody");
-    kit_settle(&k);
-    kit_close(&k);
+    rig.to = pair[1];
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"later\",\"arguments\":{},\"_meta\":{\"progressToken\":1}}}\n");
+    RIG_UNTIL(&rig, rig.held);
+    rig_end_input(&rig);
+    RIG_UNTIL(&rig, strstr(rig.log, "EOF detected"));
+    pb_call_progress(rig.held, 1, 2, NULL);
+    rig_settle(&rig);
+    CHECK_HAS(rig.log, "Client disconnected");
+    CHECK(pb_call_cancelled(rig.held));
+    rig_finish(&rig, "to nobody");
+    rig_settle(&rig);
+    rig_close(&rig);
 }
 
 /* ---- the example program ------------------------------------------------------------------ */
@@ -779,7 +779,7 @@ TEST(strict_wants_a_handshake_first)
     fflush(p.to);
     CHECK(fgets(line, sizeof line, p.from));
     CHECK_HAS(line, "\"error\":{\"code\":-32600");
-    fputs(KIT_INITIALIZE("2024-11-05"), p.to);
+    fputs(RIG_INITIALIZE("2024-11-05"), p.to);
     fputs("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n", p.to);
     fclose(p.to);
     CHECK(fgets(line, sizeof line, p.from));

@@ -2,26 +2,26 @@
  * lost its connection goes on, and what is not waited for. */
 #include "mcp/registry/registry.h"
 #include "mcp/rpc/rpc.h"
-#include "web_kit.h"
+#include "web_rig.h"
 
-static struct kit k;
+static struct rig rig;
 static struct web w;
 
 static void begin(void)
 {
-    kit_http(&k, NULL);
-    w = web_open(&k);
+    rig_http(&rig, NULL);
+    w = web_open(&rig);
 }
 
 static void end(void)
 {
     web_close(&w);
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 static const char *lines(const char *a, const char *b)
 {
-    return arena_printf(&k.arena, "%s%s", a, b);
+    return arena_printf(&rig.arena, "%s%s", a, b);
 }
 
 /* ---- streams ------------------------------------------------------------------------------ */
@@ -33,8 +33,8 @@ TEST(an_answer_is_json_unless_something_comes_before_it)
 
     begin();
     session = web_session(&w, "2025-06-18");
-    a = web_post(&w, session, KIT_CALL("1", "echo", "{\"text\":\"hi\"}"));
-    CHECK_STR(a.body, KIT_TEXT_RESULT("1", "hi"));
+    a = web_post(&w, session, RIG_CALL("1", "echo", "{\"text\":\"hi\"}"));
+    CHECK_STR(a.body, RIG_TEXT_RESULT("1", "hi"));
     a = web_post(&w, session, WEB_CALL("2", "steps"));
     CHECK_INT(a.status, 200);
     CHECK(!a.body);
@@ -45,7 +45,7 @@ TEST(an_answer_is_json_unless_something_comes_before_it)
                              "\"notifications/progress\",\"params\":{\"progressToken\":1,"
                              "\"progress\":1,\"total\":2}}");
     CHECK_HAS(web_event(&w), "\"progress\":2");
-    CHECK_HAS(web_event(&w), "data: " KIT_TEXT_RESULT("2", "done"));
+    CHECK_HAS(web_event(&w), "data: " RIG_TEXT_RESULT("2", "done"));
     CHECK(!web_event(&w));
     end();
 }
@@ -73,7 +73,7 @@ TEST(a_client_that_takes_no_streams_gets_the_answer_alone)
                 lines(session, "Content-Type: application/json\r\nAccept: application/json\r\n"),
                 WEB_CALL("2", "steps"));
     a = web_answer(&w);
-    CHECK_STR(a.body, KIT_TEXT_RESULT("2", "done"));
+    CHECK_STR(a.body, RIG_TEXT_RESULT("2", "done"));
     end();
 }
 
@@ -101,7 +101,7 @@ TEST(a_question_travels_on_the_stream_of_its_call_and_its_answer_is_posted)
     struct web other;
 
     begin();
-    other = web_open(&k);
+    other = web_open(&rig);
     session = web_session(&w, "2025-06-18");
     CHECK(!web_post(&w, session, WEB_CALL("5", "ask")).body);
     event = web_event(&w);
@@ -125,23 +125,23 @@ TEST(news_come_on_the_one_stream_that_a_session_may_open)
     struct answer a;
 
     begin();
-    s = web_open(&k);
-    second = web_open(&k);
+    s = web_open(&rig);
+    second = web_open(&rig);
     session = web_session(&w, "2025-11-25");
     web_own_stream(&s, session);
     CHECK_STR(web_event(&s), "id: 1-0\ndata:");
     web_request(&second, "GET", "/mcp", lines(session, "Accept: text/event-stream\r\n"), NULL);
     a = web_answer(&second);
     CHECK_INT(a.status, 409);
-    CHECK_INT(pb_server_remove_tool(k.server, "lines", NULL), 0);
+    CHECK_INT(pb_server_remove_tool(rig.server, "lines", NULL), 0);
     CHECK_STR(web_event(&s), "event: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"method\":"
                              "\"notifications/tools/list_changed\"}");
     web_close(&s);
     /* What happened in between is there for the one who comes back. */
-    CHECK_INT(pb_server_remove_tool(k.server, "big", NULL), 0);
-    kit_settle(&k);
+    CHECK_INT(pb_server_remove_tool(rig.server, "big", NULL), 0);
+    rig_settle(&rig);
     web_close(&second);
-    second = web_open(&k);
+    second = web_open(&rig);
     web_own_stream(&second, session);
     CHECK_STR(web_event(&second), "id: 1-1\ndata:");
     CHECK_HAS(web_event(&second), "id: 1-2\ndata: ");
@@ -156,14 +156,14 @@ TEST(all_open_streams_are_kept_alive_by_comments)
     struct web s;
 
     begin();
-    s = web_open(&k);
+    s = web_open(&rig);
     session = web_session(&w, "2025-06-18");
     web_own_stream(&s, session);
-    loop_advance(k.loop, SSE_KEEPALIVE_MS - 1);
+    loop_advance(rig.loop, SSE_KEEPALIVE_MS - 1);
     web_no_event(&s);
-    loop_advance(k.loop, 1);
+    loop_advance(rig.loop, 1);
     CHECK_STR(web_event(&s), ":");
-    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    loop_advance(rig.loop, SSE_KEEPALIVE_MS);
     CHECK_STR(web_event(&s), ":");
     web_close(&s);
     end();
@@ -177,16 +177,16 @@ TEST(many_open_streams_are_kept_alive_a_part_each_turn)
 
     begin();
     for (int i = 0; i < MANY; i++) {
-        all[i] = web_open(&k);
+        all[i] = web_open(&rig);
         web_own_stream(&all[i], web_session(&w, "2025-06-18"));
     }
-    loop_advance(k.loop, SSE_KEEPALIVE_MS);
+    loop_advance(rig.loop, SSE_KEEPALIVE_MS);
     for (int i = 0; i < MANY; i++) {
         web_receive(&all[i]);
         heard += all[i].in.n > 0;
     }
     CHECK_INT(heard, MCP_BEATS_PER_TURN);
-    loop_advance(k.loop, MCP_BEATS_REST_MS);
+    loop_advance(rig.loop, MCP_BEATS_REST_MS);
     for (int i = 0; i < MANY; i++) {
         CHECK_STR(web_event(&all[i]), ":");
         web_close(&all[i]);
@@ -196,10 +196,10 @@ TEST(many_open_streams_are_kept_alive_a_part_each_turn)
 
 static struct answer resume(struct web *s, const char *session, const char *id)
 {
-    web_request(
-        s, "GET", "/mcp",
-        arena_printf(&k.arena, "%sAccept: text/event-stream\r\nLast-Event-ID: %s\r\n", session, id),
-        NULL);
+    web_request(s, "GET", "/mcp",
+                arena_printf(&rig.arena, "%sAccept: text/event-stream\r\nLast-Event-ID: %s\r\n",
+                             session, id),
+                NULL);
     return web_answer(s);
 }
 
@@ -211,27 +211,27 @@ TEST(a_lost_connection_is_not_a_cancellation_and_the_answer_can_be_fetched)
 
     begin();
     session = web_session(&w, "2025-11-25");
-    s = web_open(&k);
+    s = web_open(&rig);
     web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
-    pb_call_progress(k.held, 1, 3, NULL);
+    RIG_UNTIL(&rig, rig.held);
+    pb_call_progress(rig.held, 1, 3, NULL);
     a = web_answer(&s);
     CHECK_INT(a.status, 200);
     CHECK_STR(web_event(&s), "id: 1-0\ndata:");
     CHECK_HAS(web_event(&s), "id: 1-1\n");
     web_close(&s);
-    CHECK(!pb_call_cancelled(k.held));
-    pb_call_progress(k.held, 2, 3, NULL);
-    s = web_open(&k);
+    CHECK(!pb_call_cancelled(rig.held));
+    pb_call_progress(rig.held, 2, 3, NULL);
+    s = web_open(&rig);
     CHECK_INT(resume(&s, session, "1-1").status, 200);
     CHECK_HAS(web_event(&s), "id: 1-2\n");
     web_no_event(&s);
-    kit_finish(&k, "at last");
-    CHECK_HAS(web_event(&s), KIT_TEXT_RESULT("3", "at last"));
+    rig_finish(&rig, "at last");
+    CHECK_HAS(web_event(&s), RIG_TEXT_RESULT("3", "at last"));
     CHECK(!web_event(&s));
     web_close(&s);
     /* And once more, from the start, though it is over. */
-    s = web_open(&k);
+    s = web_open(&rig);
     CHECK_INT(resume(&s, session, "1-0").status, 200);
     CHECK_HAS(web_event(&s), "id: 1-1\n");
     CHECK_HAS(web_event(&s), "id: 1-2\n");
@@ -248,13 +248,13 @@ TEST(an_answer_that_nobody_can_fetch_is_dropped_without_harm)
 
     begin();
     session = web_session(&w, "2025-11-25");
-    s = web_open(&k);
+    s = web_open(&rig);
     web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
+    RIG_UNTIL(&rig, rig.held);
     web_close(&s);
-    CHECK(!pb_call_cancelled(k.held));
-    kit_finish(&k, "to nobody");
-    kit_settle(&k);
+    CHECK(!pb_call_cancelled(rig.held));
+    rig_finish(&rig, "to nobody");
+    rig_settle(&rig);
     CHECK_INT(web_post(&w, session, WEB_PING).status, 200);
     end();
 }
@@ -287,16 +287,16 @@ TEST(a_reader_that_falls_behind_misses_logs_hears_how_many_and_goes_on)
     struct web s;
 
     begin();
-    s = web_open(&k);
+    s = web_open(&rig);
     session = web_session(&w, "2025-11-25");
     web_own_stream(&s, session);
     CHECK_STR(web_event(&s), "id: 1-0\ndata:");
     /* It does not read while 60 MB come. */
     for (int i = 0; i < LINES; i++) {
-        pb_server_log(k.server, PB_LOG_ERROR, "test", hundred_kilobytes());
-        kit_turn(&k);
+        pb_server_log(rig.server, PB_LOG_ERROR, "test", hundred_kilobytes());
+        rig_turn(&rig);
         if (i == LINES / 2)
-            CHECK_INT(pb_server_remove_tool(k.server, "lines", NULL), 0);
+            CHECK_INT(pb_server_remove_tool(rig.server, "lines", NULL), 0);
     }
     while (!missed) {
         event = web_event(&s);
@@ -314,7 +314,7 @@ TEST(a_reader_that_falls_behind_misses_logs_hears_how_many_and_goes_on)
         events += strstr(event, "xxxx") != NULL;
     }
     CHECK_INT(events + missed, LINES);
-    pb_server_log(k.server, PB_LOG_ERROR, "test", "\"again\"");
+    pb_server_log(rig.server, PB_LOG_ERROR, "test", "\"again\"");
     CHECK_HAS(web_event(&s), "again");
     web_close(&s);
     end();
@@ -327,21 +327,21 @@ static void slow_call(const char *session, const char *headers, const char *call
     char taken[TAKES];
     size_t events = 0, missed = 0;
     const char *event;
-    struct web s = web_open(&k);
+    struct web s = web_open(&rig);
 
     web_request(&s, "POST", "/mcp", lines(headers, session), call);
-    KIT_UNTIL(&k, k.held);
+    RIG_UNTIL(&rig, rig.held);
     for (int i = 0; i < LINES; i++) {
         ssize_t n;
 
-        pb_call_log(k.held, PB_LOG_ERROR, "test", hundred_kilobytes());
-        pb_call_progress(k.held, i + 1, LINES, NULL);
-        kit_turn(&k);
+        pb_call_log(rig.held, PB_LOG_ERROR, "test", hundred_kilobytes());
+        pb_call_progress(rig.held, i + 1, LINES, NULL);
+        rig_turn(&rig);
         n = recv(s.fd, taken, sizeof taken, 0);
         if (n > 0)
             buf_add(&s.in, taken, (size_t)n);
     }
-    kit_finish(&k, "at last");
+    rig_finish(&rig, "at last");
     CHECK_INT(web_answer(&s).status, 200);
     for (;;) {
         event = web_event(&s);
@@ -400,8 +400,8 @@ TEST(ids_of_other_sessions_and_forgotten_events_are_refused)
     while (web_event(&w))
         continue;
     web_close(&w);
-    w = web_open(&k);
-    s = web_open(&k);
+    w = web_open(&rig);
+    s = web_open(&rig);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         if (resume(&s, mine, bad[i]).status != 400)
             TAP_FAIL("Last-Event-ID: %s", bad[i]);
@@ -420,17 +420,17 @@ TEST(progress_that_nobody_read_does_not_cost_the_answer)
 
     begin();
     session = web_session(&w, "2025-11-25");
-    s = web_open(&k);
+    s = web_open(&rig);
     web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
-    pb_call_progress(k.held, 1, 0, NULL);
-    kit_settle(&k);
+    RIG_UNTIL(&rig, rig.held);
+    pb_call_progress(rig.held, 1, 0, NULL);
+    rig_settle(&rig);
     web_close(&s);
     for (int i = 2; i <= MCP_REPLAY_EVENTS_MAX + 44; i++)
-        pb_call_progress(k.held, i, 0, NULL);
-    kit_finish(&k, "not lost");
-    kit_settle(&k);
-    s = web_open(&k);
+        pb_call_progress(rig.held, i, 0, NULL);
+    rig_finish(&rig, "not lost");
+    rig_settle(&rig);
+    s = web_open(&rig);
     CHECK_INT(resume(&s, session, "1-0").status, 200);
     while ((event = web_event(&s)) && !strstr(event, "not lost"))
         events += strstr(event, "notifications/progress") != NULL;
@@ -449,15 +449,15 @@ TEST(a_handler_may_send_its_client_away_until_the_answer_is_there)
     begin();
     session = web_session(&w, "2025-11-25");
     web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
-    pb_call_close_stream(k.held, 700);
+    RIG_UNTIL(&rig, rig.held);
+    pb_call_close_stream(rig.held, 700);
     a = web_answer(&w);
     CHECK_INT(a.status, 200);
     CHECK_STR(web_event(&w), "id: 1-0\nretry: 700\ndata:");
     CHECK(!web_event(&w));
     w.over = false;
     CHECK_INT(resume(&w, session, "1-0").status, 200);
-    kit_finish(&k, "polled");
+    rig_finish(&rig, "polled");
     CHECK_HAS(web_event(&w), "polled");
     CHECK(!web_event(&w));
     end();
@@ -470,10 +470,10 @@ TEST(sending_away_means_nothing_to_older_clients)
     begin();
     session = web_session(&w, "2025-06-18");
     web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
-    pb_call_close_stream(k.held, 700);
-    kit_finish(&k, "as ever");
-    CHECK_STR(web_answer(&w).body, KIT_TEXT_RESULT("3", "as ever"));
+    RIG_UNTIL(&rig, rig.held);
+    pb_call_close_stream(rig.held, 700);
+    rig_finish(&rig, "as ever");
+    CHECK_STR(web_answer(&w).body, RIG_TEXT_RESULT("3", "as ever"));
     end();
 }
 
@@ -483,18 +483,18 @@ TEST(a_cancelled_request_ends_its_connection)
     struct web s;
 
     begin();
-    s = web_open(&k);
+    s = web_open(&rig);
     session = web_session(&w, "2025-11-25");
     web_request(&s, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
+    RIG_UNTIL(&rig, rig.held);
     CHECK_INT(web_post(&w, session,
                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
                        "\"requestId\":3}}")
                   .status,
               202);
-    CHECK(pb_call_cancelled(k.held));
+    CHECK(pb_call_cancelled(rig.held));
     CHECK_INT(web_answer(&s).status, 202);
-    kit_finish(&k, "too late");
+    rig_finish(&rig, "too late");
     web_close(&s);
     end();
 }
@@ -505,18 +505,18 @@ TEST(ending_a_session_ends_its_calls_and_streams)
     struct web s, call;
 
     begin();
-    s = web_open(&k);
-    call = web_open(&k);
+    s = web_open(&rig);
+    call = web_open(&rig);
     session = web_session(&w, "2025-06-18");
     web_own_stream(&s, session);
     web_request(&call, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("3", "later"));
-    KIT_UNTIL(&k, k.held);
+    RIG_UNTIL(&rig, rig.held);
     web_request(&w, "DELETE", "/mcp", session, NULL);
     CHECK_INT(web_answer(&w).status, 204);
     CHECK(!web_event(&s));
     CHECK_INT(web_answer(&call).status, 404);
-    CHECK(pb_call_cancelled(k.held));
-    kit_finish(&k, "too late");
+    CHECK(pb_call_cancelled(rig.held));
+    rig_finish(&rig, "too late");
     web_close(&s);
     web_close(&call);
     end();
@@ -529,17 +529,17 @@ TEST(json_only_never_makes_a_stream_of_a_post)
     struct web s;
 
     o.json_only = true;
-    kit_http(&k, &o);
-    w = web_open(&k);
-    s = web_open(&k);
+    rig_http(&rig, &o);
+    w = web_open(&rig);
+    s = web_open(&rig);
     session = web_session(&w, "2025-06-18");
-    CHECK_STR(web_post(&w, session, WEB_CALL("2", "steps")).body, KIT_TEXT_RESULT("2", "done"));
+    CHECK_STR(web_post(&w, session, WEB_CALL("2", "steps")).body, RIG_TEXT_RESULT("2", "done"));
     /* A question has the session's own stream. */
     web_own_stream(&s, session);
     web_request(&w, "POST", "/mcp", lines(WEB_POST, session), WEB_CALL("5", "ask"));
     CHECK_HAS(web_event(&s), "elicitation/create");
     web_close(&s);
-    s = web_open(&k);
+    s = web_open(&rig);
     CHECK_INT(
         web_post(&s, session, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}")
             .status,

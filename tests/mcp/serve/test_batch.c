@@ -1,21 +1,22 @@
 /* test_batch.c - JSON-RPC arrays: who may send them, how large, what is inside, what comes back. */
-#include "mcp/host_kit.h"
+#include "mcp/server_rig.h"
 
 #define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define PONG(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
 #define NOTE     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}"
 
-static struct kit k;
+static struct rig rig;
 
 static void begin(const char *version)
 {
-    kit_stdio(&k, NULL);
-    kit_send(&k, arena_printf(&k.arena,
-                              "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-                              "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":{"
-                              "\"name\":\"kit\",\"version\":\"1\"}}}\n",
-                              version));
-    CHECK_HAS(kit_line(&k), version);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig,
+             arena_printf(&rig.arena,
+                          "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+                          "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":{"
+                          "\"name\":\"rig\",\"version\":\"1\"}}}\n",
+                          version));
+    CHECK_HAS(rig_line(&rig), version);
 }
 
 TEST(only_one_revision_has_batches)
@@ -34,23 +35,23 @@ TEST(only_one_revision_has_batches)
         const char *line;
 
         begin(cases[i].version);
-        kit_send(&k, "[" PING("1") "]\n");
-        line = kit_line(&k);
+        rig_send(&rig, "[" PING("1") "]\n");
+        line = rig_line(&rig);
         if (cases[i].ok)
             CHECK_STR(line, "[" PONG("1") "]");
         else
             CHECK_HAS(line, "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-32600");
-        kit_no_line(&k);
-        kit_close(&k);
+        rig_no_line(&rig);
+        rig_close(&rig);
     }
 }
 
 TEST(before_the_handshake_there_are_no_batches)
 {
-    kit_stdio(&k, NULL);
-    kit_send(&k, "[" PING("1") "]\n");
-    CHECK_HAS(kit_line(&k), "-32600");
-    kit_close(&k);
+    rig_stdio(&rig, NULL);
+    rig_send(&rig, "[" PING("1") "]\n");
+    CHECK_HAS(rig_line(&rig), "-32600");
+    rig_close(&rig);
 }
 
 TEST(answers_come_as_one_array_and_notifications_without_any)
@@ -78,12 +79,12 @@ TEST(answers_come_as_one_array_and_notifications_without_any)
 
     begin("2025-03-26");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        kit_send(&k, arena_printf(&k.arena, "%s\n", cases[i].batch));
+        rig_send(&rig, arena_printf(&rig.arena, "%s\n", cases[i].batch));
         if (cases[i].want)
-            CHECK_STR(kit_line(&k), cases[i].want);
-        kit_no_line(&k);
+            CHECK_STR(rig_line(&rig), cases[i].want);
+        rig_no_line(&rig);
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(a_batch_is_between_one_and_a_hundred_messages)
@@ -108,58 +109,58 @@ TEST(a_batch_is_between_one_and_a_hundred_messages)
         for (int n = 0; n < cases[i].n; n++)
             buf_printf(&text, "%s" PING("%d"), n ? "," : "", n);
         buf_str(&text, "]\n");
-        kit_send_bytes(&k, text.p, text.n);
-        line = kit_line(&k);
+        rig_send_bytes(&rig, text.p, text.n);
+        line = rig_line(&rig);
         if (cases[i].ok)
             CHECK_INT(strlen(line), strlen("[]") + (size_t)cases[i].n * strlen(PONG("0,")) - 1 +
                                         (cases[i].n > 10 ? (size_t)cases[i].n - 10 : 0));
         else
             CHECK_HAS(line, "\"error\":{\"code\":-32600");
-        kit_no_line(&k);
+        rig_no_line(&rig);
     }
-    kit_close(&k);
+    rig_close(&rig);
 }
 
 TEST(the_array_waits_for_its_slowest_call_but_others_do_not)
 {
     begin("2025-03-26");
-    kit_send(&k, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-                 "\"later\"}}," PING("2") "]\n");
-    kit_send(&k, PING("3") "\n");
-    CHECK_STR(kit_line(&k), PONG("3"));
-    kit_no_line(&k);
-    kit_finish(&k, "slow");
-    CHECK_STR(kit_line(&k), "[" PONG("2") "," KIT_TEXT_RESULT("1", "slow") "]");
-    kit_close(&k);
+    rig_send(&rig, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"later\"}}," PING("2") "]\n");
+    rig_send(&rig, PING("3") "\n");
+    CHECK_STR(rig_line(&rig), PONG("3"));
+    rig_no_line(&rig);
+    rig_finish(&rig, "slow");
+    CHECK_STR(rig_line(&rig), "[" PONG("2") "," RIG_TEXT_RESULT("1", "slow") "]");
+    rig_close(&rig);
 }
 
 TEST(a_cancelled_call_leaves_the_array)
 {
     begin("2025-03-26");
-    kit_send(&k, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-                 "\"later\"}}," PING("2") "]\n");
-    KIT_UNTIL(&k, k.held);
-    kit_send(&k, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-                 "\"requestId\":1}}\n");
-    CHECK_STR(kit_line(&k), "[" PONG("2") "]");
-    kit_finish(&k, "too late");
-    kit_no_line(&k);
-    kit_close(&k);
+    rig_send(&rig, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"later\"}}," PING("2") "]\n");
+    RIG_UNTIL(&rig, rig.held);
+    rig_send(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                   "\"requestId\":1}}\n");
+    CHECK_STR(rig_line(&rig), "[" PONG("2") "]");
+    rig_finish(&rig, "too late");
+    rig_no_line(&rig);
+    rig_close(&rig);
 }
 
 TEST(a_batch_at_the_end_of_input_is_answered)
 {
     begin("2025-03-26");
-    kit_send(&k, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
-                 "\"later\"}}," PING("2") "]");
-    kit_end_input(&k);
-    KIT_UNTIL(&k, k.held);
-    kit_settle(&k);
-    loop_advance(k.loop, MCP_EOF_GRACE_MS);
-    CHECK_STR(kit_line(&k), "[" PONG("2") ",{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":"
-                                          "-32603,\"message\":\"Request cancelled\"}}]");
-    kit_finish(&k, "too late");
-    kit_close(&k);
+    rig_send(&rig, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"later\"}}," PING("2") "]");
+    rig_end_input(&rig);
+    RIG_UNTIL(&rig, rig.held);
+    rig_settle(&rig);
+    loop_advance(rig.loop, MCP_EOF_GRACE_MS);
+    CHECK_STR(rig_line(&rig), "[" PONG("2") ",{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":"
+                                            "-32603,\"message\":\"Request cancelled\"}}]");
+    rig_finish(&rig, "too late");
+    rig_close(&rig);
 }
 
 #define BIG_CALL                                                                            \
@@ -171,25 +172,25 @@ TEST(a_batch_at_the_end_of_input_is_answered)
 
 TEST(the_answers_to_a_batch_have_a_bound_together)
 {
-    size_t fits = RPC_BATCH_ANSWERS_MAX - strlen(KIT_TEXT_RESULT("1", ""));
+    size_t fits = RPC_BATCH_ANSWERS_MAX - strlen(RIG_TEXT_RESULT("1", ""));
     const char *line;
 
     begin("2025-03-26");
-    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "]\n", fits));
-    line = kit_line(&k);
+    rig_send(&rig, arena_printf(&rig.arena, "[" BIG_CALL "]\n", fits));
+    line = rig_line(&rig);
     CHECK_INT(strlen(line), RPC_BATCH_ANSWERS_MAX + 2);
     CHECK_HAS(line, "xxx\"}]}}]");
 
-    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "," PING("2") "]\n", fits + 1));
-    line = kit_line(&k);
-    CHECK_STR(line, arena_printf(&k.arena, "[" TOO_LARGE "," PONG("2") "]", "1"));
+    rig_send(&rig, arena_printf(&rig.arena, "[" BIG_CALL "," PING("2") "]\n", fits + 1));
+    line = rig_line(&rig);
+    CHECK_STR(line, arena_printf(&rig.arena, "[" TOO_LARGE "," PONG("2") "]", "1"));
 
-    kit_send(&k, arena_printf(&k.arena, "[" BIG_CALL "," PING("2") "," PING("3") "]\n", fits));
-    line = kit_line(&k);
+    rig_send(&rig, arena_printf(&rig.arena, "[" BIG_CALL "," PING("2") "," PING("3") "]\n", fits));
+    line = rig_line(&rig);
     CHECK(strlen(line) > RPC_BATCH_ANSWERS_MAX);
     CHECK_HAS(line + RPC_BATCH_ANSWERS_MAX,
-              arena_printf(&k.arena, "," TOO_LARGE "," TOO_LARGE "]", "2", "3"));
-    kit_send(&k, "[" PING("4") "]\n");
-    CHECK_STR(kit_line(&k), "[" PONG("4") "]");
-    kit_close(&k);
+              arena_printf(&rig.arena, "," TOO_LARGE "," TOO_LARGE "]", "2", "3"));
+    rig_send(&rig, "[" PING("4") "]\n");
+    CHECK_STR(rig_line(&rig), "[" PONG("4") "]");
+    rig_close(&rig);
 }

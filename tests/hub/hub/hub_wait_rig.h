@@ -1,4 +1,4 @@
-/* hub_wait_kit.h - a hub on a thread of its own, and what to connect it to: real processes, and a
+/* hub_wait_rig.h - a hub on a thread of its own, and what to connect it to: real processes, and a
  * server of this process behind real HTTP. */
 #pragma once
 #include "base/base.h"

@@ -1,17 +1,17 @@
-/* web_kit.h - an HTTP client for tests: it writes what it is told, byte for byte, and takes answers
+/* web_rig.h - an HTTP client for tests: it writes what it is told, byte for byte, and takes answers
  * apart, turning the server's loop while it waits. */
 #pragma once
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "mcp/host_kit.h"
 #include "mcp/registry/registry.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/server_rig.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 struct web {
-    struct kit *kit;
+    struct rig *rig;
     int fd;
     struct buf in;   /* received and not looked at yet */
     struct buf body; /* of a stream, without its chunks */
@@ -24,21 +24,21 @@ struct answer {
     const char *body; /* NULL: it is a stream */
 };
 
-static void kit_http(struct kit *k, const struct pb_http_options *options)
+static void rig_http(struct rig *rig, const struct pb_http_options *options)
 {
     struct pb_error err;
 
-    kit_open(k, NULL);
-    if (pb_server_http(k->server, options, &err) < 0)
+    rig_open(rig, NULL);
+    if (pb_server_http(rig->server, options, &err) < 0)
         TAP_FAIL("%s", err.msg);
 }
 
-static struct web web_open(struct kit *k)
+static struct web web_open(struct rig *rig)
 {
     struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)pb_server_port(k->server)),
+                              .sin_port = htons((uint16_t)pb_server_port(rig->server)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct web w = { .kit = k, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+    struct web w = { .rig = rig, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 
     CHECK(w.fd >= 0);
     CHECK_INT(connect(w.fd, (struct sockaddr *)&to, sizeof to), 0);
@@ -51,7 +51,7 @@ static void web_close(struct web *w)
     close(w->fd);
     buf_done(&w->in);
     buf_done(&w->body);
-    kit_settle(w->kit);
+    rig_settle(w->rig);
 }
 
 static void web_send_bytes(struct web *w, const char *p, size_t n)
@@ -62,10 +62,10 @@ static void web_send_bytes(struct web *w, const char *p, size_t n)
         if (done > 0) {
             p += done;
             n -= (size_t)done;
-        } else if (errno != EAGAIN || i > KIT_TURNS_MAX) {
+        } else if (errno != EAGAIN || i > RIG_TURNS_MAX) {
             return; /* refused: the answer tells */
         }
-        kit_turn(w->kit);
+        rig_turn(w->rig);
     }
 }
 
@@ -82,12 +82,12 @@ static bool web_receive(struct web *w)
 
 static void web_wait(struct web *w, int *turns)
 {
-    kit_turn(w->kit);
+    rig_turn(w->rig);
     if (!web_receive(w))
         w->over = true;
     if (++*turns > 100)
-        kit_breathe(w->kit, w->fd);
-    if (*turns > KIT_TURNS_MAX)
+        rig_breathe(w->rig, w->fd);
+    if (*turns > RIG_TURNS_MAX)
         TAP_FAIL("nothing came");
 }
 
@@ -99,7 +99,7 @@ static const char *web_header(struct web *w, const char *head, const char *name)
         if (!strncasecmp(line + 2, name, n) && line[2 + n] == ':') {
             const char *value = line + 3 + n + strspn(line + 3 + n, " ");
 
-            return arena_dup(&w->kit->arena, span_make(value, strcspn(value, "\r")));
+            return arena_dup(&w->rig->arena, span_make(value, strcspn(value, "\r")));
         }
     return NULL;
 }
@@ -118,7 +118,7 @@ static struct answer web_head(struct web *w)
         web_wait(w, &turns);
     }
     n = (size_t)(end - w->in.p) + 4;
-    a.head = arena_dup(&w->kit->arena, span_make(w->in.p, n));
+    a.head = arena_dup(&w->rig->arena, span_make(w->in.p, n));
     a.status = (int)strtol(a.head + 9, NULL, 10);
     buf_consume(&w->in, n);
     return a;
@@ -136,7 +136,7 @@ static struct answer web_answer(struct web *w)
         return a;
     while (w->in.n < want)
         web_wait(w, &turns);
-    a.body = arena_dup(&w->kit->arena, span_make(w->in.p, want));
+    a.body = arena_dup(&w->rig->arena, span_make(w->in.p, want));
     buf_consume(&w->in, want);
     return a;
 }
@@ -175,7 +175,7 @@ static const char *web_event(struct web *w)
         web_unchunk(w);
         end = w->body.n ? memmem(w->body.p, w->body.n, "\n\n", 2) : NULL;
         if (end) {
-            event = arena_dup(&w->kit->arena, span_make(w->body.p, (size_t)(end - w->body.p)));
+            event = arena_dup(&w->rig->arena, span_make(w->body.p, (size_t)(end - w->body.p)));
             buf_consume(&w->body, (size_t)(end - w->body.p) + 2);
             return event;
         }
@@ -188,7 +188,7 @@ static const char *web_event(struct web *w)
 /* No event comes, however often the loop turns. */
 static void web_no_event(struct web *w)
 {
-    kit_settle(w->kit);
+    rig_settle(w->rig);
     web_receive(w);
     web_unchunk(w);
     CHECK(!memmem(w->body.p ? w->body.p : "", w->body.n, "\n\n", 2));
@@ -204,7 +204,7 @@ static void web_request(struct web *w, const char *method, const char *path, con
     AUTO_BUF struct buf text = { 0 };
 
     buf_printf(&text, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s", method, path,
-               pb_server_port(w->kit->server), headers);
+               pb_server_port(w->rig->server), headers);
     if (body)
         buf_printf(&text, "Content-Length: %zu\r\n", strlen(body));
     buf_printf(&text, "\r\n%s", body ? body : "");
@@ -217,7 +217,7 @@ static void web_request(struct web *w, const char *method, const char *path, con
 
 static struct answer web_post(struct web *w, const char *headers, const char *body)
 {
-    web_request(w, "POST", "/mcp", arena_printf(&w->kit->arena, WEB_POST "%s", headers), body);
+    web_request(w, "POST", "/mcp", arena_printf(&w->rig->arena, WEB_POST "%s", headers), body);
     return web_answer(w);
 }
 
@@ -226,16 +226,16 @@ static const char *web_session(struct web *w, const char *version)
 {
     struct answer a =
         web_post(w, "",
-                 arena_printf(&w->kit->arena,
+                 arena_printf(&w->rig->arena,
                               "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
                               "\"protocolVersion\":\"%s\",\"capabilities\":{\"elicitation\":{}},"
-                              "\"clientInfo\":{\"name\":\"kit\",\"version\":\"1\"}}}",
+                              "\"clientInfo\":{\"name\":\"rig\",\"version\":\"1\"}}}",
                               version));
     const char *id = web_header(w, a.head, "Mcp-Session-Id");
 
     CHECK_INT(a.status, 200);
     CHECK(id);
-    return arena_printf(&w->kit->arena, "Mcp-Session-Id: %s\r\n", id);
+    return arena_printf(&w->rig->arena, "Mcp-Session-Id: %s\r\n", id);
 }
 
 /* Opens the stream of a session that belongs to no request. */
@@ -244,7 +244,7 @@ static void web_own_stream(struct web *w, const char *session)
     struct answer a;
 
     web_request(w, "GET", "/mcp",
-                arena_printf(&w->kit->arena, "%sAccept: text/event-stream\r\n", session), NULL);
+                arena_printf(&w->rig->arena, "%sAccept: text/event-stream\r\n", session), NULL);
     a = web_answer(w);
     CHECK_INT(a.status, 200);
     CHECK_STR(web_header(w, a.head, "Content-Type"), "text/event-stream");

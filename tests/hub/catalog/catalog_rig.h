@@ -1,4 +1,4 @@
-/* catalog_kit.h - what the tests of the catalog share: servers that are only a name, lists, and
+/* catalog_rig.h - what the tests of the catalog share: servers that are only a name, lists, and
  * the log. */
 #pragma once
 #include "hub/catalog/catalog.h"
@@ -6,18 +6,18 @@
 #include "hub/spec/spec.h"
 #include "tap.h"
 
-static const char *const kit_none[] = { NULL };
+static const char *const rig_none[] = { NULL };
 
-static struct spec kit_spec(const char *name)
+static struct spec rig_spec(const char *name)
 {
-    return (struct spec){ .name = name, .enabled_tools = kit_none, .disabled_tools = kit_none };
+    return (struct spec){ .name = name, .enabled_tools = rig_none, .disabled_tools = rig_none };
 }
 
 /* Puts a list in; returns whether anything changed. */
-static inline bool kit_set(struct catalog *c, const char *server, enum list_kind kind,
+static inline bool rig_set(struct catalog *c, const char *server, enum list_kind kind,
                            const char *array)
 {
-    struct spec spec = kit_spec(server);
+    struct spec spec = rig_spec(server);
     bool changed = false;
     struct pb_error err;
 
@@ -27,7 +27,7 @@ static inline bool kit_set(struct catalog *c, const char *server, enum list_kind
 }
 
 /* A filter from its JSON. */
-static inline struct filter *kit_filter(const char *text)
+static inline struct filter *rig_filter(const char *text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct filter *f = NULL;
@@ -40,7 +40,7 @@ static inline struct filter *kit_filter(const char *text)
 }
 
 /* What a scope shows, as text; valid until the next call. */
-static inline const char *kit_render(struct catalog *c, const struct scope *s, enum list_kind kind)
+static inline const char *rig_render(struct catalog *c, const struct scope *s, enum list_kind kind)
 {
     static struct blob *last;
 
@@ -50,7 +50,7 @@ static inline const char *kit_render(struct catalog *c, const struct scope *s, e
 }
 
 /* The outward names of a scope, in order, with a space between. */
-static inline const char *kit_names(struct catalog *c, const struct scope *s, enum list_kind kind)
+static inline const char *rig_names(struct catalog *c, const struct scope *s, enum list_kind kind)
 {
     static struct buf out;
     AUTO_JSON struct json_doc doc = { 0 };
@@ -60,7 +60,7 @@ static inline const char *kit_names(struct catalog *c, const struct scope *s, en
                                                : "name";
 
     out.n = 0;
-    CHECK_INT(json_parse(&doc, span_of(kit_render(c, s, kind)), NULL, NULL), 0);
+    CHECK_INT(json_parse(&doc, span_of(rig_render(c, s, kind)), NULL, NULL), 0);
     JSON_FOREACH(v, json_root(&doc)) {
         buf_str(&out, out.n ? " " : "");
         buf_add_span(&out, json_str(json_get(v, key), &a));
@@ -68,7 +68,7 @@ static inline const char *kit_names(struct catalog *c, const struct scope *s, en
     return buf_cstr(&out);
 }
 
-static inline const struct entry *kit_find(const struct catalog *c, const struct scope *s,
+static inline const struct entry *rig_find(const struct catalog *c, const struct scope *s,
                                            const char *name)
 {
     return catalog_find(c, s, LIST_TOOLS, span_of(name), NULL);
@@ -76,22 +76,22 @@ static inline const struct entry *kit_find(const struct catalog *c, const struct
 
 /* ---- The log ----------------------------------------------------------------------------- */
 
-static struct buf kit_lines;
-static size_t kit_warnings;
+static struct buf rig_lines;
+static size_t rig_warnings;
 
-static void kit_log(void *ctx, enum pb_log_level level, const char *line)
+static void rig_log(void *ctx, enum pb_log_level level, const char *line)
 {
     (void)ctx;
-    kit_warnings += level == PB_LOG_WARNING;
-    buf_str(&kit_lines, line);
-    buf_byte(&kit_lines, '\n');
+    rig_warnings += level == PB_LOG_WARNING;
+    buf_str(&rig_lines, line);
+    buf_byte(&rig_lines, '\n');
 }
 
-static inline void kit_listen(void)
+static inline void rig_listen(void)
 {
-    kit_lines.n = 0;
-    kit_warnings = 0;
-    pb_log_to(kit_log, NULL, PB_LOG_WARNING);
+    rig_lines.n = 0;
+    rig_warnings = 0;
+    pb_log_to(rig_log, NULL, PB_LOG_WARNING);
 }
 
-static inline const char *kit_logged(void) { return buf_cstr(&kit_lines); }
+static inline const char *rig_logged(void) { return buf_cstr(&rig_lines); }

@@ -1,4 +1,4 @@
-/* rest_kit.h - the REST face over a hub of fake servers, and a client that writes what it is told
+/* rest_rig.h - the REST face over a hub of fake servers, and a client that writes what it is told
  * over a real socket.
  *
  *     struct rest_rig rig;
@@ -19,7 +19,7 @@
 #include "hub_rig.h"
 #include "io/io.h"
 #include "patchbay.h"
-#include "shape_kit.h"
+#include "shape_rig.h"
 #include "json/json.h"
 #include <arpa/inet.h>
 #include <errno.h>

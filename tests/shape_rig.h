@@ -1,4 +1,4 @@
-/* shape_kit.h - holds answers of REST against what /openapi.json says about them. The kits that ask
+/* shape_rig.h - holds answers of REST against what /openapi.json says about them. The rigs that ask
  * REST do this with every answer that a test gets: a member that is written and not described fails
  * there, and so does a status that a route does not name. */
 #pragma once

@@ -1,4 +1,4 @@
-/* ask_kit.h - legacy clients that can be asked for their roots and to open a URL. */
+/* ask_rig.h - legacy clients that can be asked for their roots and to open a URL. */
 #pragma once
 #include "face/host/host.h"
 #include "hub_rig.h"

@@ -1,4 +1,4 @@
-/* child_kit.h - a child process on a loop with a manual clock, and everything that it said. */
+/* child_rig.h - a child process on a loop with a manual clock, and everything that it said. */
 #pragma once
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
