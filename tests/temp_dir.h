@@ -16,7 +16,13 @@ static int temp_unlink(const char *path, const struct stat *st, int type, struct
     return remove(path);
 }
 
-static void temp_clean(void) { nftw(temp_dir, temp_unlink, 16, FTW_DEPTH | FTW_PHYS); }
+/* The next one that is asked for is a new one. */
+static void temp_clean(void)
+{
+    if (*temp_dir)
+        nftw(temp_dir, temp_unlink, 16, FTW_DEPTH | FTW_PHYS);
+    *temp_dir = '\0';
+}
 
 static inline const char *temp_root(void)
 {

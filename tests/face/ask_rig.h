@@ -1,7 +1,7 @@
 /* ask_rig.h - legacy clients that can be asked for their roots and to open a URL. */
 #pragma once
 #include "face/host/host.h"
-#include "hub_rig.h"
+#include "host_rig.h"
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
 

@@ -16,7 +16,7 @@
 #include "face/host/host.h"
 #include "face/listen/listen.h"
 #include "face/rest/rest_impl.h"
-#include "hub_rig.h"
+#include "host_rig.h"
 #include "io/io.h"
 #include "patchbay.h"
 #include "shape_rig.h"

@@ -1,4 +1,5 @@
-/* hub_rig.h - a hub over servers that do what a test says, on a loop whose clock stands still. */
+/* hub_rig.h - a hub over servers that do what a test says, on a loop whose clock stands still. With
+ * hosts and clients in front of it: face/host_rig.h. */
 #pragma once
 #include "base/base.h"
 #include "fake_server.h"
@@ -9,7 +10,8 @@
 #include "io/io.h"
 #include "patchbay.h"
 #include "json/json.h"
-#include <ftw.h>
+
+enum { HUB_RIG_SERVERS_MAX = 64 };
 
 struct hub_rig {
     struct fakes fakes;
@@ -17,7 +19,11 @@ struct hub_rig {
     struct hub *hub;
     char changes[8192]; /* "tools@alpha ", in the order told */
     bool closed;
-    char dir[64]; /* made by hub_rig_dir(), removed at the end */
+
+    struct hosts *hosts; /* in front of it; NULL: there are none */
+    bool hosts_closed;
+    struct spec *specs[HUB_RIG_SERVERS_MAX]; /* that rig_start() starts, to be changed before */
+    size_t n_specs;
 };
 
 static inline void hub_rig_changed(void *ctx, enum list_kind kind, const char *server)
@@ -60,26 +66,11 @@ static inline void hub_rig_stop(struct hub_rig *r)
     FAKES_WAIT(&r->fakes, r->closed);
 }
 
-static inline int hub_rig_unlink(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st, (void)flag, (void)ftw;
-    return remove(path);
-}
-
 static inline void hub_rig_done(struct hub_rig *r)
 {
     if (!r->closed)
         hub_rig_stop(r);
     fakes_done(&r->fakes);
-    if (r->dir[0])
-        nftw(r->dir, hub_rig_unlink, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static inline const char *hub_rig_dir(struct hub_rig *r)
-{
-    snprintf(r->dir, sizeof r->dir, "/tmp/patchbay-hub-XXXXXX");
-    CHECK(mkdtemp(r->dir) != NULL);
-    return r->dir;
 }
 
 /* A server with the tool "echo". */

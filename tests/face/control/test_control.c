@@ -1,7 +1,7 @@
 /* The methods by which a command line rules a hub. */
 #include "face/control/control.h"
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -321,13 +321,7 @@ TEST(who_waits_may_leave_and_the_hub_may_close)
     fakes_settle(&rig.fakes);
     face_close(&other);
     FAKES_UNTIL(&rig.fakes, rig.hosts_closed);
-    hub_close(rig.hub, rig_on_hub_closed, &rig);
-    for (int i = 0; i < 20 && !rig.hub_closed; i++) {
-        fakes_settle(&rig.fakes);
-        loop_advance(rig.fakes.loop, 1000);
-    }
-    CHECK(rig.hub_closed);
-    fakes_done(&rig.fakes);
+    rig_done(&rig);
 }
 
 /* ---- is there such a thing? ---- */

@@ -1,5 +1,5 @@
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "mcp/serve/serve.h"
@@ -66,7 +66,7 @@ TEST(servers_are_listed_with_their_status_and_tool_count_or_error)
     f = rig_server(&rig, "broken");
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "no such program";
-    rig_spec(&rig, "broken")->auto_reconnect = false;
+    rig_spec_of(&rig, "broken")->auto_reconnect = false;
     rig_server(&rig, "off");
     rig_start(&rig);
     CHECK_INT(hub_disconnect(rig.hub, "off", &err), 0);

@@ -1,6 +1,6 @@
 #include "face/host/host.h"
 #include "face/host/host_impl.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "mcp/serve/serve.h"
@@ -162,7 +162,7 @@ TEST(disabled_and_filtered_tools_do_not_exist)
     fake_tool(f, "delete_all", FAKE_TEXT);
     fake_tool(f, "read", FAKE_TEXT);
     fake_tool(f, "write", FAKE_TEXT);
-    rig_spec(&rig, "alpha")->disabled_tools = off;
+    rig_spec_of(&rig, "alpha")->disabled_tools = off;
     rig_start(&rig);
     rig_modes(&rig, "{\"reading\":{\"filter\":{\"tools\":[\"read\",\"delete_all\"]}}}");
     TWO_ERAS(era)

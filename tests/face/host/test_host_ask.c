@@ -166,7 +166,7 @@ TEST(what_changes_for_one_client_is_not_told_to_the_instances_of_others)
 
     rig_init(&rig, NULL);
     f = curious(&rig, "alpha");
-    rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_spec_of(&rig, "alpha")->instance = SPEC_PER_CLIENT;
     rig_start(&rig);
     asked_open(&rig, &a, NULL, ROOTS("a"));
     asked_open(&rig, &b, NULL, ROOTS("b"));
@@ -330,7 +330,7 @@ TEST(an_instance_of_its_own_gets_the_roots_of_its_client)
 
     rig_init(&rig, NULL);
     f = curious(&rig, "alpha");
-    rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_spec_of(&rig, "alpha")->instance = SPEC_PER_CLIENT;
     rig_start(&rig);
     asked_open(&rig, &a, NULL, ROOTS("a"));
     asked_open(&rig, &b, NULL, ROOTS("b"));
@@ -371,6 +371,5 @@ TEST(a_server_that_goes_while_the_hosts_close_leaves_no_question_behind)
     CHECK_INT(a.n_withdrawn, 1);
     face_close(&a.c);
     FAKES_UNTIL(&rig.fakes, rig.hosts_closed);
-    rig.hosts = NULL;
     rig_done(&rig);
 }

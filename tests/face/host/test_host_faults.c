@@ -1,5 +1,5 @@
 /* Servers that fail, seen by a client: it gets clear words about them, and the rest goes on. */
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 
 /* S4-7 */
 TEST(a_server_that_fails_disturbs_nobody_and_calls_to_it_say_why)
@@ -52,7 +52,7 @@ TEST(a_call_to_a_server_that_is_away_names_it_and_what_happened)
     fake_tool(f, "echo", FAKE_ECHO);
     fake_tool(f, "crash", FAKE_CRASH);
     fake_tool(rig_server(&rig, "good"), "echo", FAKE_ECHO);
-    rig_spec(&rig, "alpha")->auto_reconnect = false;
+    rig_spec_of(&rig, "alpha")->auto_reconnect = false;
     rig_start(&rig);
     face_open(&rig, &c, NULL, PB_ERA_LEGACY);
     fake_stderr(f, "cannot open the database");

@@ -1,6 +1,6 @@
 /* Servers that would like to be others, and clients that would like to see what is hidden. */
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "mcp/client/client.h"

@@ -1,5 +1,5 @@
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -229,7 +229,7 @@ TEST(what_the_own_instance_of_a_client_logs_is_told_to_that_client_alone)
         f = rig_server(&rig, "alpha");
         f->era = PB_ERA_LEGACY;
         fake_tool(f, "echo", FAKE_ECHO);
-        rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+        rig_spec_of(&rig, "alpha")->instance = SPEC_PER_CLIENT;
         rig_start(&rig);
         face_open(&rig, &a, NULL, era);
         face_open(&rig, &b, NULL, PB_ERA_LEGACY);
@@ -332,7 +332,7 @@ TEST(each_client_has_its_own_instance_of_a_server_that_is_per_client)
     rig_init(&rig, NULL);
     f = rig_server(&rig, "alpha");
     fake_tool(f, "echo", FAKE_ECHO);
-    rig_spec(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_spec_of(&rig, "alpha")->instance = SPEC_PER_CLIENT;
     rig_start(&rig);
     shared = f->connects;
     face_open(&rig, &a, NULL, PB_ERA_LEGACY);
@@ -375,9 +375,7 @@ TEST(hosts_end_with_their_clients_connected_and_calls_under_way)
     CHECK_INT(a->count, 1);
     CHECK_INT(f->n_held, 0);
     face_close(&c);
-    hub_close(rig.hub, rig_on_hub_closed, &rig);
-    FAKES_UNTIL(&rig.fakes, rig.hub_closed);
-    fakes_done(&rig.fakes);
+    rig_done(&rig);
 }
 
 /* Each has fifteen literals and fits nothing that has no "b": see CATALOG_STEPS_MAX. */

@@ -1,6 +1,6 @@
 #include "face/caller/caller.h"
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
@@ -91,7 +91,7 @@ TEST(one_server_is_shown_under_its_own_names_and_title)
     f = rig_server(&rig, "alpha");
     fake_tool(f, "echo", FAKE_ECHO);
     fake_tool(rig_server(&rig, "beta"), "other", FAKE_TEXT);
-    rig_spec(&rig, "alpha")->display_name = "The first one";
+    rig_spec_of(&rig, "alpha")->display_name = "The first one";
     rig_start(&rig);
     TWO_ERAS(era)
     {

@@ -1,6 +1,6 @@
 /* Tasks of modern servers, through a host: under ids of ours, for the client that started them. */
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "face/relay_kit.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -81,7 +81,7 @@ static void task_rig_open_as(struct task_rig *t, enum spec_instance instance)
     rig_init(&t->rig, NULL);
     add_server(t, &t->alpha, "alpha", true);
     add_server(t, &t->beta, "beta", false);
-    rig_spec(&t->rig, "alpha")->instance = instance;
+    rig_spec_of(&t->rig, "alpha")->instance = instance;
     rig_start(&t->rig);
     rig_modes(&t->rig,
               "{\"only-beta\":{\"filter\":{\"servers\":[\"beta\"]}},\"all\":{\"filter\":\"all\"}}");

@@ -1,5 +1,5 @@
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "hub/hub/hub.h"
 #include "mcp/client/client.h"
 
@@ -121,9 +121,7 @@ TEST(hosts_may_end_while_requests_wait)
     FAKES_UNTIL(&rig.fakes, rig.hosts_closed);
     CHECK_INT(a->count, 1);
     face_close(&c);
-    hub_close(rig.hub, rig_on_hub_closed, &rig);
-    FAKES_UNTIL(&rig.fakes, rig.hub_closed);
-    fakes_done(&rig.fakes);
+    rig_done(&rig);
 }
 
 /* alpha comes after a second; nothing is known of it before that. */

@@ -1,6 +1,6 @@
 /* The daemon's socket: who gets in, and what the first line may be. */
 #include "face/host/host.h"
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "face/listen/attach.h"
 #include "face/listen/listen.h"
 #include "face/rest/rest.h"

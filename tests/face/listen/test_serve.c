@@ -1,5 +1,5 @@
 /* The hub over HTTP: who is let in, what is found where, and how it ends. */
-#include "face/hub_rig.h"
+#include "face/host_rig.h"
 #include "face/listen/listen.h"
 #include "face/listen/serve.h"
 #include "face/rest/rest.h"

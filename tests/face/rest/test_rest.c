@@ -37,7 +37,7 @@ TEST(clients_tell_the_status_of_each_server)
     bad = rig_server(&rig.hub, "beta");
     bad->connect = FAKE_CONNECT_FAIL;
     bad->connect_text = "Connection refused";
-    rig_spec(&rig.hub, "beta")->auto_reconnect = false;
+    rig_spec_of(&rig.hub, "beta")->auto_reconnect = false;
     rest_start(&rig);
     CHECK_INT(GET(&rig, "/api/mcp-clients"), 200);
     CHECK_STR(got("clients.alpha"), "{\"status\":\"connected\",\"transport\":\"stdio\",\"tools\":["
@@ -533,7 +533,7 @@ TEST(reconnect_brings_a_server_back_with_its_tools)
 
     rest_init(&rig, NULL);
     fake_tool(f = rig_server(&rig.hub, "alpha"), "echo", FAKE_ECHO);
-    rig_spec(&rig.hub, "alpha")->auto_reconnect = false;
+    rig_spec_of(&rig.hub, "alpha")->auto_reconnect = false;
     rest_start(&rig);
     CHECK_INT(POST(&rig, "/api/mcp-clients/alpha/disconnect", ""), 200);
     fake_tool(f, "more", FAKE_ECHO);

@@ -421,7 +421,7 @@ TEST(a_filter_is_counted_before_it_is_kept)
     fake_tool(f, "read_a", FAKE_ECHO);
     fake_tool(f, "write", FAKE_ECHO);
     fake_tool(f, "hidden", FAKE_ECHO);
-    rig_spec(&rig.hub, "alpha")->disabled_tools = off;
+    rig_spec_of(&rig.hub, "alpha")->disabled_tools = off;
     fake_tool(rig_server(&rig.hub, "beta"), "read_b", FAKE_ECHO);
     rest_start(&rig);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -535,7 +535,7 @@ TEST(what_happens_to_a_server_passes_by_as_a_toast)
     rest_init(&rig, NULL);
     f = rig_server(&rig.hub, "github");
     fake_tool(f, "echo", FAKE_ECHO);
-    rig_spec(&rig.hub, "github")->display_name = "GitHub";
+    rig_spec_of(&rig.hub, "github")->display_name = "GitHub";
     listen_to(&rig, &all, "/api/events");
     listen_to(&rig, &some, "/api/events?server=github&types=toast");
     rest_start(&rig);

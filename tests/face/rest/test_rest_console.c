@@ -98,7 +98,7 @@ TEST(all_that_failed_are_tried_again_at_once)
     f = rig_server(&rig.hub, "bad");
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "no";
-    rig_spec(&rig.hub, "bad")->auto_reconnect = false;
+    rig_spec_of(&rig.hub, "bad")->auto_reconnect = false;
     rest_start(&rig);
     f->connect = FAKE_CONNECT_OK;
     CHECK_INT(POST(&rig, "/api/reconnect-failed", ""), 200);
@@ -155,7 +155,7 @@ TEST(tools_come_page_by_page_and_can_be_searched)
     f = rig_server(&rig.hub, "bad");
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "no";
-    rig_spec(&rig.hub, "bad")->auto_reconnect = false;
+    rig_spec_of(&rig.hub, "bad")->auto_reconnect = false;
     rest_start(&rig);
     rig_modes(&rig.hub, "{\"few\":{\"filter\":{\"tools\":[\"write\"]}}}");
     CHECK_INT(GET(&rig, "/api/tools"), 200);
@@ -212,7 +212,7 @@ TEST(a_mode_shows_what_else_a_server_has_when_it_shows_a_tool_of_it)
     f = rig_server(&rig.hub, "alpha");
     fake_tool(f, "write", FAKE_ECHO);
     fake_tool(f, "hidden", FAKE_ECHO);
-    rig_spec(&rig.hub, "alpha")->disabled_tools = off;
+    rig_spec_of(&rig.hub, "alpha")->disabled_tools = off;
     fake_resource(f, "file:///a", "a");
     fake_template(f, "file:///{x}");
     fake_prompt(f, "hello", "Hello");
@@ -334,7 +334,7 @@ TEST(alerts_stay_until_they_are_dismissed)
 
         f->connect = FAKE_CONNECT_FAIL;
         f->connect_text = "Connection refused";
-        rig_spec(&rig.hub, i ? "beta" : "alpha")->auto_reconnect = false;
+        rig_spec_of(&rig.hub, i ? "beta" : "alpha")->auto_reconnect = false;
     }
     rest_start(&rig);
     CHECK_INT(GET(&rig, "/api/alerts"), 200);

@@ -379,7 +379,7 @@ TEST(what_changes_beside_the_hub_is_told_too)
     f = rig_server(&rig.hub, "alpha");
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "no";
-    rig_spec(&rig.hub, "alpha")->auto_reconnect = false;
+    rig_spec_of(&rig.hub, "alpha")->auto_reconnect = false;
     rest_start(&rig);
     line_until(&s, "event: alertsChanged\n");
     s.in.n = 0;

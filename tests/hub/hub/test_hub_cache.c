@@ -6,6 +6,7 @@
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
 #include "mcp/serve/serve.h"
+#include "temp_dir.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,15 +18,12 @@ static void cache_file(const struct hub_rig *r, char *path, size_t room)
     char digest[SHA256_BYTES * 2 + 1];
 
     spec_fingerprint(link_spec(hub_link(r->hub, "a")), digest);
-    snprintf(path, room, "%s/cache/%s.json", r->dir, digest);
+    snprintf(path, room, "%s/cache/%s.json", temp_root(), digest);
 }
 
 static void start(struct hub_rig *r, bool lazy)
 {
-    char dir[128];
-
-    snprintf(dir, sizeof dir, "%s/cache", r->dir);
-    r->opts.cache_dir = dir;
+    r->opts.cache_dir = temp_path("cache");
     hub_rig_start(r);
     hub_rig_begin(r, "a", (struct rig_spec){ .lazy = lazy, .idle_ms = 1000 });
 }
@@ -33,8 +31,8 @@ static void start(struct hub_rig *r, bool lazy)
 /* One run that leaves a file behind. */
 static void fill(struct hub_rig *r, char *path, size_t room)
 {
+    temp_clean();
     hub_rig_init(r);
-    hub_rig_dir(r);
     hub_rig_server(r, "a");
     fake_resource(r->fakes.servers[0], "test://x", "x");
     fake_prompt(r->fakes.servers[0], "greet", "hi");
@@ -79,7 +77,6 @@ TEST(a_lazy_server_that_is_not_known_is_started_once_to_learn_its_tools)
     char path[256];
 
     hub_rig_init(&r);
-    hub_rig_dir(&r);
     hub_rig_server(&r, "a");
     start(&r, true);
     cache_file(&r, path, sizeof path);
@@ -129,17 +126,13 @@ TEST(that_a_lazy_server_has_tasks_is_known_before_it_runs)
 TEST(the_file_is_for_its_owner_only_and_says_what_the_server_is)
 {
     struct hub_rig r;
-    struct stat st;
-    char path[256], dir[256], text[4096] = { 0 };
+    char path[256], text[4096] = { 0 };
     DIR *d;
     int fd, files = 0;
 
     fill(&r, path, sizeof path);
-    CHECK_INT(stat(path, &st), 0);
-    CHECK_INT(st.st_mode & 07777, 0600);
-    snprintf(dir, sizeof dir, "%s/cache", r.dir);
-    CHECK_INT(stat(dir, &st), 0);
-    CHECK_INT(st.st_mode & 07777, 0700);
+    CHECK_INT(temp_mode(path), 0600);
+    CHECK_INT(temp_mode(temp_path("cache")), 0700);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     CHECK(read(fd, text, sizeof text - 1) > 0);
     close(fd);
@@ -150,13 +143,12 @@ TEST(the_file_is_for_its_owner_only_and_says_what_the_server_is)
     CHECK_HAS(text, "\"resources\":[{\"uri\":\"test://x\"");
     CHECK_HAS(text, "\"resourceTemplates\":[]");
     CHECK_HAS(text, "\"prompts\":[{\"name\":\"greet\"");
-    d = opendir(dir);
+    d = opendir(temp_path("cache"));
     for (const struct dirent *e = readdir(d); e; e = readdir(d))
         files += e->d_name[0] != '.';
     closedir(d);
     CHECK_INT(files, 1); /* nothing half-written is left */
     fakes_done(&r.fakes);
-    nftw(r.dir, hub_rig_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 TEST(a_file_that_makes_no_sense_is_as_good_as_none)
@@ -288,7 +280,6 @@ TEST(that_the_clients_of_a_server_are_kept_apart_is_remembered)
     char path[256];
 
     hub_rig_init(&r);
-    hub_rig_dir(&r);
     f = hub_rig_server(&r, "a");
     f->era = PB_ERA_LEGACY;
     fake_tool(f, "slow", FAKE_HANG);
@@ -333,11 +324,9 @@ static void crowd_done(void *ctx)
 TEST(files_that_found_no_worker_are_read_later_and_a_hub_that_ended_tries_none)
 {
     struct hub_rig r;
-    char dir[128];
 
     hub_rig_init(&r);
-    snprintf(dir, sizeof dir, "%s/cache", hub_rig_dir(&r));
-    r.opts.cache_dir = dir;
+    r.opts.cache_dir = temp_path("cache");
     hub_rig_server(&r, "a");
     hub_rig_server(&r, "b");
     hub_rig_start(&r);

@@ -1,5 +1,5 @@
-/* hub_rig.h - a hub over fake servers, the hosts in front of it, and clients of both eras that
- * remember what they are told. Everything is on one loop whose clock stands still unless moved.
+/* host_rig.h - a hub over fake servers (hub/hub_rig.h), the hosts in front of it, and clients of
+ * both eras that remember what they are told.
  *
  *     struct hub_rig rig;
  *     struct face_client c;
@@ -17,8 +17,8 @@
 #include "face/external/external.h"
 #include "face/host/host.h"
 #include "hub/catalog/catalog.h"
-#include "hub/fake_server.h"
 #include "hub/hub/hub.h"
+#include "hub/hub_rig.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 #include "mcp/client/client.h"
@@ -29,29 +29,15 @@ static const enum pb_era rig_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
     for (size_t era##_at = 0; era##_at < ARRAY_LEN(rig_eras); era##_at++) \
         for (enum pb_era era = rig_eras[era##_at], *once_ = &era; once_; once_ = NULL)
 
-enum { RIG_SERVERS_MAX = 64, FACE_NOTES_MAX = 65536, FACE_ANSWERS_MAX = 256 };
-
-struct hub_rig {
-    struct fakes fakes;
-    struct hub *hub;
-    struct hosts *hosts;
-    struct spec *specs[RIG_SERVERS_MAX]; /* to be changed before rig_start() */
-    size_t n_specs;
-    bool hosts_closed, hub_closed;
-};
+enum { FACE_NOTES_MAX = 65536, FACE_ANSWERS_MAX = 256 };
 
 static inline void rig_init(struct hub_rig *rig, const struct host_options *opts)
 {
-    struct hub_options o = HUB_OPTIONS_INIT;
     struct host_options h = opts ? *opts : (struct host_options){ 0 };
 
-    *rig = (struct hub_rig){ 0 };
-    fakes_init(&rig->fakes);
-    o.loop = rig->fakes.loop;
-    o.open = fake_open;
-    o.open_ctx = &rig->fakes;
-    o.health_ms = 0;
-    rig->hub = hub_new(&o);
+    hub_rig_init(rig);
+    rig->opts.health_ms = 0;
+    hub_rig_start(rig);
     h.hub = rig->hub;
     rig->hosts = hosts_new(rig->fakes.loop, &h);
     control_start(rig->hosts);
@@ -60,12 +46,12 @@ static inline void rig_init(struct hub_rig *rig, const struct host_options *opts
 /* A server that rig_start() connects. */
 static inline struct fake_server *rig_server(struct hub_rig *rig, const char *name)
 {
-    CHECK(rig->n_specs < RIG_SERVERS_MAX);
+    CHECK(rig->n_specs < HUB_RIG_SERVERS_MAX);
     rig->specs[rig->n_specs++] = spec_stdio(name, "fake", NULL, NULL);
     return fakes_add(&rig->fakes, name);
 }
 
-static inline struct spec *rig_spec(struct hub_rig *rig, const char *name)
+static inline struct spec *rig_spec_of(struct hub_rig *rig, const char *name)
 {
     for (size_t i = 0; i < rig->n_specs; i++)
         if (strcmp(rig->specs[i]->name, name) == 0)
@@ -85,19 +71,21 @@ static inline void rig_start(struct hub_rig *rig)
 }
 
 static inline void rig_on_hosts_closed(void *ctx) { ((struct hub_rig *)ctx)->hosts_closed = true; }
-static inline void rig_on_hub_closed(void *ctx) { ((struct hub_rig *)ctx)->hub_closed = true; }
 
+/* Hosts, hub and servers; those that the test has closed itself stay closed. */
 static inline void rig_done(struct hub_rig *rig)
 {
-    hosts_close(rig->hosts, rig_on_hosts_closed, rig);
+    if (!rig->hosts_closed)
+        hosts_close(rig->hosts, rig_on_hosts_closed, rig);
     FAKES_UNTIL(&rig->fakes, rig->hosts_closed);
-    hub_close(rig->hub, rig_on_hub_closed, rig);
-    for (int i = 0; i < 20 && !rig->hub_closed; i++) {
+    if (!rig->closed)
+        hub_close(rig->hub, hub_rig_closed, rig);
+    for (int i = 0; i < 20 && !rig->closed; i++) {
         fakes_settle(&rig->fakes);
         loop_advance(rig->fakes.loop, 1000);
     }
-    CHECK(rig->hub_closed);
-    fakes_done(&rig->fakes);
+    CHECK(rig->closed);
+    hub_rig_done(rig);
 }
 
 static inline struct link *rig_link(struct hub_rig *rig, const char *name)
