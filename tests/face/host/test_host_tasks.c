@@ -1,7 +1,7 @@
 /* Tasks of modern servers, through a host: under ids of ours, for the client that started them. */
 #include "face/host/host.h"
 #include "face/host_rig.h"
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/link/link_impl.h"
@@ -28,7 +28,6 @@ struct job_server {
 struct task_rig {
     struct hub_rig rig;
     struct job_server alpha, beta;
-    struct kit kit; /* its server is that of the host under test */
 };
 
 #define TASK(own, more)                              \
@@ -85,7 +84,6 @@ static void task_rig_open_as(struct task_rig *t, enum spec_instance instance)
     rig_start(&t->rig);
     rig_modes(&t->rig,
               "{\"only-beta\":{\"filter\":{\"servers\":[\"beta\"]}},\"all\":{\"filter\":\"all\"}}");
-    t->kit.server = host_server(rig_host(&t->rig, NULL));
 }
 
 static void task_rig_open(struct task_rig *t) { task_rig_open_as(t, SPEC_SHARED); }
@@ -94,10 +92,7 @@ static void task_rig_close(struct task_rig *t) { rig_done(&t->rig); }
 
 static void open_at(struct task_rig *t, struct down *d, const struct host_scope *scope)
 {
-    struct kit k = { .server = host_server(rig_host(&t->rig, scope)) };
-
-    down_open(d, &k, PEER_STDIO, ERA_MODERN, WITH);
-    d->kit = &t->kit;
+    down_open_at(d, &t->rig, scope, PEER_STDIO, ERA_MODERN, WITH);
 }
 
 static void open_client(struct task_rig *t, struct down *d) { open_at(t, d, NULL); }
@@ -221,7 +216,7 @@ TEST(clients_over_stateless_http_are_told_apart_by_their_names)
     struct down d;
 
     task_rig_open(&t);
-    down_open(&d, &t.kit, PEER_STATELESS, ERA_MODERN, WITH);
+    down_open(&d, &t.rig, PEER_STATELESS, ERA_MODERN, WITH);
     d.name = "one";
     start(&t, &d, "alpha__job", &id);
     d.name = "two";
@@ -292,15 +287,13 @@ TEST(a_task_is_seen_only_where_its_server_is)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO_BUF struct buf id = { 0 };
         struct task_rig t;
-        struct kit k;
         struct down d;
 
         task_rig_open(&t);
-        down_open(&d, &t.kit, PEER_STATELESS, ERA_MODERN, WITH);
+        down_open(&d, &t.rig, PEER_STATELESS, ERA_MODERN, WITH);
         start(&t, &d, "alpha__job", &id);
         down_close(&d);
-        k = (struct kit){ .server = host_server(rig_host(&t.rig, &rows[i].scope)) };
-        down_open(&d, &k, PEER_STATELESS, ERA_MODERN, WITH);
+        down_open_at(&d, &t.rig, &rows[i].scope, PEER_STATELESS, ERA_MODERN, WITH);
         if (rows[i].seen)
             CHECK_HAS(ask(&t, &d, "tasks/get", naming(buf_cstr(&id), "")), "\"working\"");
         else
@@ -346,7 +339,7 @@ TEST(a_legacy_client_hears_nothing_of_tasks)
     struct down d;
 
     task_rig_open(&t);
-    down_open(&d, &t.kit, PEER_STDIO, ERA_LEGACY, "{" TASKS ",\"tasks\":{\"list\":{}}}");
+    down_open(&d, &t.rig, PEER_STDIO, ERA_LEGACY, "{" TASKS ",\"tasks\":{\"list\":{}}}");
     CHECK_HAS(ask(&t, &d, "tasks/get", "\"taskId\":\"x\","), "\"code\":-32601");
     ask(&t, &d, "tools/call", "\"name\":\"alpha__job\",\"task\":{\"ttl\":1},");
     CHECK(!t.alpha.told_of_tasks);
@@ -686,14 +679,12 @@ TEST(a_client_that_listens_at_two_hosts_is_told_at_the_other_when_it_leaves_one)
 {
     AUTO_BUF struct buf id = { 0 };
     struct task_rig t;
-    struct kit k;
     struct down all, one;
 
     task_rig_open(&t);
-    down_open(&all, &t.kit, PEER_STATELESS, ERA_MODERN, WITH);
-    k = (struct kit){ .server = host_server(
-                          rig_host(&t.rig, &(struct host_scope){ .server = "alpha" })) };
-    down_open(&one, &k, PEER_STATELESS, ERA_MODERN, WITH);
+    down_open(&all, &t.rig, PEER_STATELESS, ERA_MODERN, WITH);
+    down_open_at(&one, &t.rig, &(struct host_scope){ .server = "alpha" }, PEER_STATELESS,
+                 ERA_MODERN, WITH);
     start(&t, &all, "alpha__job", &id);
     listen_for(&t, &all, buf_cstr(&id));
     listen_for(&t, &one, buf_cstr(&id));

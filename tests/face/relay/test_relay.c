@@ -1,4 +1,4 @@
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
 
@@ -15,20 +15,20 @@ TEST(results_and_arguments_pass_as_the_bytes_they_were)
 
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", server_eras[s], "odd", FAKE_RAW)->text = odd;
-            down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", server_eras[s], "odd", FAKE_RAW)->text = odd;
+            down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
             down_call(&d, 7, "alpha__odd", "\"arguments\":{\"b\" : 1.0,\"a\":\"\\u0041\"},");
             CHECK_HAS(down_next(&d), odd + 1);
             CHECK_HAS(down_last(&d), "\"id\":7");
-            CHECK_STR(k.fakes.servers[0]->last_args, "{\"b\" : 1.0,\"a\":\"\\u0041\"}");
+            CHECK_STR(rig.fakes.servers[0]->last_args, "{\"b\" : 1.0,\"a\":\"\\u0041\"}");
             if (client_eras[c] == ERA_MODERN)
                 CHECK_HAS(down_last(&d), "\"resultType\":\"complete\"");
             down_close(&d);
-            kit_close(&k);
+            rig_done(&rig);
         }
 }
 
@@ -51,21 +51,21 @@ TEST(what_a_server_is_told_about_the_client_is_what_it_can_be_asked_through_us)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_MODERN, "hang", FAKE_HANG);
-        f = k.fakes.servers[0];
-        down_open(&d, &k, PEER_STDIO, rows[i].era, rows[i].caps);
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_MODERN, "hang", FAKE_HANG);
+        f = rig.fakes.servers[0];
+        down_open(&d, &rig, PEER_STDIO, rows[i].era, rows[i].caps);
         down_call(&d, 1, "alpha__hang", "");
-        FAKES_UNTIL(&k.fakes, f->n_held == 1);
+        FAKES_UNTIL(&rig.fakes, f->n_held == 1);
         CHECK_SPAN(fake_held(f, 0)->env.client_caps, rows[i].told);
         fake_release(f, 0, "ok");
         down_next(&d);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -73,19 +73,19 @@ TEST(progress_reaches_only_its_own_call)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down a, b;
             struct fake_server *f;
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", server_eras[s], "hang", FAKE_HANG);
-            f = k.fakes.servers[0];
-            down_open(&a, &k, PEER_STDIO, client_eras[c], "{}");
-            down_open(&b, &k, PEER_STDIO, client_eras[c], "{}");
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", server_eras[s], "hang", FAKE_HANG);
+            f = rig.fakes.servers[0];
+            down_open(&a, &rig, PEER_STDIO, client_eras[c], "{}");
+            down_open(&b, &rig, PEER_STDIO, client_eras[c], "{}");
             down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
                          "\"progressToken\":\"tok\\u0041\",\"" META_LOG_LEVEL "\":\"info\",");
             down_request(&b, 1, "tools/call", "\"name\":\"alpha__hang\",", "\"progressToken\":3,");
-            FAKES_UNTIL(&k.fakes, f->n_held == 2);
+            FAKES_UNTIL(&rig.fakes, f->n_held == 2);
 
             request_progress(fake_held(f, 0), 0.1, 3, "one");
             CHECK_STR(down_next(&a),
@@ -100,11 +100,11 @@ TEST(progress_reaches_only_its_own_call)
             fake_release(f, 0, "A");
             fake_release(f, 0, "B");
             CHECK_HAS(down_next(&a), "\"text\":\"A\"");
-            FAKES_UNTIL(&k.fakes, b.n == 2);
+            FAKES_UNTIL(&rig.fakes, b.n == 2);
             CHECK_HAS(down_last(&b), "\"text\":\"B\"");
             down_close(&a);
             down_close(&b);
-            kit_close(&k);
+            rig_done(&rig);
         }
 }
 
@@ -112,38 +112,38 @@ TEST(log_messages_reach_the_client_whose_call_they_belong_to)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down a, b, quiet;
             struct fake_server *f[2];
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", server_eras[s], "hang", FAKE_HANG);
-            kit_tool(&k, "beta", server_eras[s], "hang", FAKE_HANG);
-            f[0] = k.fakes.servers[0];
-            f[1] = k.fakes.servers[1];
-            down_open(&a, &k, PEER_STDIO, client_eras[c], "{}");
-            down_open(&b, &k, PEER_STDIO, client_eras[c], "{}");
-            down_open(&quiet, &k, PEER_STDIO, ERA_MODERN, "{}"); /* asks for no messages */
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", server_eras[s], "hang", FAKE_HANG);
+            rig_tool(&rig, "beta", server_eras[s], "hang", FAKE_HANG);
+            f[0] = rig.fakes.servers[0];
+            f[1] = rig.fakes.servers[1];
+            down_open(&a, &rig, PEER_STDIO, client_eras[c], "{}");
+            down_open(&b, &rig, PEER_STDIO, client_eras[c], "{}");
+            down_open(&quiet, &rig, PEER_STDIO, ERA_MODERN, "{}"); /* asks for no messages */
             down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
                          "\"" META_LOG_LEVEL "\":\"warning\",");
             down_request(&b, 1, "tools/call", "\"name\":\"beta__hang\",",
                          "\"" META_LOG_LEVEL "\":\"info\",");
             down_request(&quiet, 1, "tools/call", "\"name\":\"beta__hang\",", "");
-            FAKES_UNTIL(&k.fakes, f[0]->n_held == 1 && f[1]->n_held == 2);
+            FAKES_UNTIL(&rig.fakes, f[0]->n_held == 1 && f[1]->n_held == 2);
             request_log(fake_held(f[0], 0), PB_LOG_DEBUG, "l", SPAN("0"));
             request_log(fake_held(f[0], 0), PB_LOG_ERROR, "l", SPAN("{\"v\":1.0}"));
             CHECK_STR(down_next(&a),
                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
                       "\"level\":\"error\",\"logger\":\"l\",\"data\":{\"v\":1.0}}}");
-            fakes_settle(&k.fakes);
+            fakes_settle(&rig.fakes);
             CHECK_INT(a.n, 1);
             CHECK_INT(b.n, 0);
             CHECK_INT(quiet.n, 0);
             down_close(&a);
             down_close(&b);
             down_close(&quiet);
-            FAKES_UNTIL(&k.fakes, f[0]->n_held + f[1]->n_held == 0);
-            kit_close(&k);
+            FAKES_UNTIL(&rig.fakes, f[0]->n_held + f[1]->n_held == 0);
+            rig_done(&rig);
         }
 }
 
@@ -183,17 +183,17 @@ TEST(what_a_server_tells_is_cut_where_it_would_be_too_much_for_all_clients)
     static const char *const units[] = { "x", "\\n", "\\u00e9", "é", "😀", "\\\\" };
     enum { MUCH = 3 * LINK_TOLD_MAX + 7 };
     AUTO_BUF struct buf text = { 0 };
-    struct kit k;
+    struct hub_rig rig;
     struct down a;
     struct fake_server *f;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
-    f = k.fakes.servers[0];
-    down_open(&a, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+    f = rig.fakes.servers[0];
+    down_open(&a, &rig, PEER_STDIO, ERA_LEGACY, "{}");
     down_request(&a, 1, "tools/call", "\"name\":\"alpha__hang\",",
                  "\"progressToken\":9,\"" META_LOG_LEVEL "\":\"info\",");
-    FAKES_UNTIL(&k.fakes, f->n_held == 1);
+    FAKES_UNTIL(&rig.fakes, f->n_held == 1);
     /* As much as may be, with all that is around it. */
     request_log(
         fake_held(f, 0), PB_LOG_ERROR, "l",
@@ -223,7 +223,7 @@ TEST(what_a_server_tells_is_cut_where_it_would_be_too_much_for_all_clients)
         check_cut(down_last(&a), "message", MUCH);
     }
     down_close(&a);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 static void odd_progress(struct fake_server *f, struct fake_tool *t, struct request *r)
@@ -246,19 +246,19 @@ static void odd_progress(struct fake_server *f, struct fake_tool *t, struct requ
 
 TEST(progress_keeps_its_numbers_and_must_rise)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_LEGACY, "odd", FAKE_RUN)->run = odd_progress;
-    down_open(&d, &k, PEER_STDIO, ERA_MODERN, "{}");
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "odd", FAKE_RUN)->run = odd_progress;
+    down_open(&d, &rig, PEER_STDIO, ERA_MODERN, "{}");
     down_request(&d, 1, "tools/call", "\"name\":\"alpha__odd\",", "\"progressToken\":9,");
-    FAKES_UNTIL(&k.fakes, d.n == 3);
+    FAKES_UNTIL(&rig.fakes, d.n == 3);
     CHECK_HAS(d.sent[0], "{\"progressToken\":9,\"progress\":1.50,\"total\":1e2,\"extra\":[1.0]}}");
     CHECK_HAS(d.sent[1], "{\"progressToken\":9,\"progress\":2}}");
     CHECK_HAS(d.sent[2], "done");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 /* ---- errors ------------------------------------------------------------------------------- */
@@ -284,23 +284,23 @@ TEST(errors_of_a_server_pass_with_code_message_and_data_as_they_were)
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
             for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-                struct kit k;
+                struct hub_rig rig;
                 struct down d;
                 struct fake_tool *t;
                 char whole[256];
 
-                kit_open(&k);
-                t = kit_tool(&k, "alpha", server_eras[s], "bad", FAKE_RUN);
+                rig_init(&rig, NULL);
+                t = rig_tool(&rig, "alpha", server_eras[s], "bad", FAKE_RUN);
                 t->run = raw_error;
                 t->text = errors[i];
-                down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+                down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
                 down_call(&d, 1, "alpha__bad", "");
                 snprintf(whole, sizeof whole, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}",
                          errors[i]);
                 CHECK_STR(down_next(&d), whole);
                 CHECK_INT(d.status, client_eras[c] == ERA_MODERN && i == 4 ? 400 : 200);
                 down_close(&d);
-                kit_close(&k);
+                rig_done(&rig);
             }
 }
 
@@ -344,69 +344,69 @@ TEST(codes_that_mean_something_else_in_the_other_era_are_translated)
 
     refusing.handle = read_refused;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
         char whole[256];
 
-        kit_open(&k);
-        f = fakes_add(&k.fakes, "alpha");
+        rig_init(&rig, NULL);
+        f = fakes_add(&rig.fakes, "alpha");
         server_set_provider(f->server, &refusing, f);
         f->user = (void *)(uintptr_t)rows[i].said;
         f->era = PB_ERA_LEGACY;
         fake_resource(f, "file:///a", "A");
-        kit_connect(&k, f);
-        down_open(&d, &k, PEER_STDIO, rows[i].client, "{}");
+        rig_connect(&rig, f);
+        down_open(&d, &rig, PEER_STDIO, rows[i].client, "{}");
         down_request(&d, 1, "resources/read", "\"uri\":\"file:///a\",", "");
         snprintf(whole, sizeof whole, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}", rows[i].told);
         CHECK_STR(down_next(&d), whole);
         CHECK_INT(d.status, 200);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
 TEST(an_error_that_is_none_is_told_in_our_words)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_tool *t;
 
-    kit_open(&k);
-    t = kit_tool(&k, "alpha", PB_ERA_LEGACY, "bad", FAKE_RUN);
+    rig_init(&rig, NULL);
+    t = rig_tool(&rig, "alpha", PB_ERA_LEGACY, "bad", FAKE_RUN);
     t->run = raw_error;
     t->text = "{\"code\":\"x\",\"message\":7}";
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, "{}");
     down_call(&d, 1, "alpha__bad", "");
     CHECK_HAS(down_next(&d), "{\\\"error\\\":\\\"call_failed\\\",\\\"message\\\":");
     CHECK_HAS(down_last(&d), "\"isError\":true");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 TEST(a_tool_that_takes_too_long_is_a_result_that_a_model_can_read)
 {
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
-        f = k.fakes.servers[0];
-        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+        f = rig.fakes.servers[0];
+        down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
         down_call(&d, 1, "alpha__hang", "");
-        FAKES_UNTIL(&k.fakes, f->n_held == 1);
-        loop_advance(k.fakes.loop, 29999);
+        FAKES_UNTIL(&rig.fakes, f->n_held == 1);
+        loop_advance(rig.fakes.loop, 29999);
         CHECK_INT(d.n, 0);
-        loop_advance(k.fakes.loop, 1);
-        FAKES_UNTIL(&k.fakes, d.n == 1);
+        loop_advance(rig.fakes.loop, 1);
+        FAKES_UNTIL(&rig.fakes, d.n == 1);
         CHECK_HAS(down_last(&d), "\"text\":\"{\\\"error\\\":\\\"call_timeout\\\",\\\"message\\\":"
                                  "\\\"Tool 'hang' on server 'alpha' timed out after 30s\\\"}\"");
         CHECK_HAS(down_last(&d), "\"isError\":true");
-        FAKES_UNTIL(&k.fakes, f->cancellations == 1);
+        FAKES_UNTIL(&rig.fakes, f->cancellations == 1);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -421,43 +421,43 @@ static bool read_hangs(void *ctx, struct request *r)
 TEST(other_methods_that_take_too_long_are_errors)
 {
     struct provider hanging = fake_provider;
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_server *f;
 
     hanging.handle = read_hangs;
-    kit_open(&k);
-    k.timeout_ms = 1500;
-    f = fakes_add(&k.fakes, "alpha");
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
     server_set_provider(f->server, &hanging, f);
     fake_resource(f, "file:///a", "A");
-    kit_connect(&k, f);
-    down_open(&d, &k, PEER_STDIO, ERA_MODERN, "{}");
+    rig_spec_of(&rig, "alpha")->timeout_ms = 1500;
+    rig_start(&rig);
+    down_open(&d, &rig, PEER_STDIO, ERA_MODERN, "{}");
     down_request(&d, 1, "resources/read", "\"uri\":\"file:///a\",", "");
-    FAKES_UNTIL(&k.fakes, f->n_held == 1);
-    loop_advance(k.fakes.loop, 1500);
-    FAKES_UNTIL(&k.fakes, d.n == 1);
+    FAKES_UNTIL(&rig.fakes, f->n_held == 1);
+    loop_advance(rig.fakes.loop, 1500);
+    FAKES_UNTIL(&rig.fakes, d.n == 1);
     CHECK_HAS(down_last(&d), "\"error\":{\"code\":-32000,\"message\":\"Resource 'file:///a' on "
                              "server 'alpha' timed out after 1.5s\",\"data\":{\"error\":"
                              "\"call_timeout\",");
     CHECK_HAS(down_last(&d), "\"server\":\"alpha\"");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 TEST(a_server_that_dies_fails_its_calls_at_once)
 {
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_LEGACY, "crash", FAKE_CRASH);
-        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_LEGACY, "crash", FAKE_CRASH);
+        down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
         down_call(&d, 1, "alpha__crash", "");
         CHECK_HAS(down_next(&d), "{\\\"error\\\":\\\"server_not_connected\\\"");
         CHECK_HAS(down_last(&d), "\"isError\":true");
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }

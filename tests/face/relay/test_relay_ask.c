@@ -1,5 +1,5 @@
 #include "face/relay/relay.h"
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
@@ -30,18 +30,18 @@ TEST(questions_reach_the_client_and_answers_the_server_in_every_combination)
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
             for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-                struct kit k;
+                struct hub_rig rig;
                 struct down d;
                 struct fake_tool *t;
                 struct fake_server *f;
                 char asked[512];
 
-                kit_open(&k);
-                t = kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK);
-                f = k.fakes.servers[0];
+                rig_init(&rig, NULL);
+                t = rig_tool(&rig, "alpha", server_eras[s], "ask", FAKE_ASK);
+                f = rig.fakes.servers[0];
                 t->method = kinds[i].method;
                 t->params = kinds[i].params;
-                down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+                down_open(&d, &rig, PEER_STDIO, client_eras[c], ASKS_ALL);
                 CHECK_HAS(down_converse(&d, "alpha__ask", kinds[i].answer), "\"text\":");
                 snprintf(asked, sizeof asked, "%s %s\n", kinds[i].method, kinds[i].params);
                 CHECK_STR(d.asked, asked);
@@ -49,27 +49,27 @@ TEST(questions_reach_the_client_and_answers_the_server_in_every_combination)
                     TAP_FAIL("%s client, row %zu: the server got %s", era_name(client_eras[c]), i,
                              f->last_answer);
                 CHECK(!strstr(down_last(&d), "isError"));
-                CHECK_INT(relays_parked(k.relays), 0);
+                CHECK_INT(relays_parked(rig_relays(&rig)), 0);
                 down_close(&d);
-                kit_close(&k);
+                rig_done(&rig);
             }
 }
 
 TEST(legacy_clients_get_an_id_with_a_url_that_a_modern_server_wants_opened)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_tool *t;
 
-    kit_open(&k);
-    t = kit_tool(&k, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK);
+    rig_init(&rig, NULL);
+    t = rig_tool(&rig, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK);
     t->params = "{\"mode\":\"url\",\"message\":\"Go\",\"url\":\"https://a/\"}";
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
     down_converse(&d, "alpha__ask", "{\"action\":\"accept\"}");
     CHECK_HAS(d.asked, "elicitation/create {\"elicitationId\":\"");
     CHECK_HAS(d.asked, "\",\"mode\":\"url\",\"message\":\"Go\",\"url\":\"https://a/\"}");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 /* Asks `rounds` times, `width` questions each; then answers with all it was told. */
@@ -159,11 +159,11 @@ static void quiz_run(struct fake_server *f, struct fake_tool *t, struct request 
     }
 }
 
-static void quiz_open(struct kit *k, struct quiz *q, enum pb_era era)
+static void quiz_open(struct hub_rig *rig, struct quiz *q, enum pb_era era)
 {
-    kit_open(k);
-    kit_tool(k, "alpha", era, "quiz", FAKE_RUN)->run = quiz_run;
-    k->fakes.servers[0]->user = q;
+    rig_init(rig, NULL);
+    rig_tool(rig, "alpha", era, "quiz", FAKE_RUN)->run = quiz_run;
+    rig->fakes.servers[0]->user = q;
 }
 
 TEST(several_questions_and_several_rounds_are_no_different)
@@ -179,11 +179,11 @@ TEST(several_questions_and_several_rounds_are_no_different)
                 struct quiz q = { .rounds = rows[i].rounds,
                                   .width = rows[i].width,
                                   .no_state = rows[i].no_state };
-                struct kit k;
+                struct hub_rig rig;
                 struct down d;
 
-                quiz_open(&k, &q, server_eras[s]);
-                down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+                quiz_open(&rig, &q, server_eras[s]);
+                down_open(&d, &rig, PEER_STDIO, client_eras[c], ASKS_ALL);
                 CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), "all told");
                 CHECK_INT(q.round, q.rounds + 1);
                 if (server_eras[s] == PB_ERA_MODERN && !q.no_state)
@@ -191,24 +191,24 @@ TEST(several_questions_and_several_rounds_are_no_different)
                 if (server_eras[s] == PB_ERA_MODERN && q.no_state)
                     CHECK(!strstr(q.states, "\""));
                 down_close(&d);
-                kit_close(&k);
+                rig_done(&rig);
             }
 }
 
 TEST(questions_of_one_turn_are_put_together_for_a_modern_client)
 {
     struct quiz q = { .rounds = 1, .width = 3 };
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
 
-    quiz_open(&k, &q, PB_ERA_LEGACY);
-    down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    quiz_open(&rig, &q, PB_ERA_LEGACY);
+    down_open(&d, &rig, PEER_STDIO, ERA_MODERN, ASKS_ALL);
     down_call(&d, 1, "alpha__quiz", "");
     CHECK_HAS(down_next(&d), "\"inputRequests\":{\"q1\":{\"method\":\"elicitation/create\","
                              "\"params\":{\"message\":\"m\"}},\"q2\":{");
     CHECK_HAS(down_last(&d), "\"q3\":{");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 TEST(a_modern_server_may_ask_a_legacy_client_eight_times)
@@ -222,15 +222,15 @@ TEST(a_modern_server_may_ask_a_legacy_client_eight_times)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct quiz q = { .rounds = rows[i].rounds, .width = 1 };
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
 
-        quiz_open(&k, &q, PB_ERA_MODERN);
-        down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+        quiz_open(&rig, &q, PB_ERA_MODERN);
+        down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
         CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), rows[i].has);
         CHECK_INT(!!strstr(down_last(&d), "\"isError\":true"), i > 0);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -245,15 +245,15 @@ TEST(a_legacy_server_may_ask_a_modern_client_sixteen_times)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct quiz q = { .rounds = rows[i].rounds, .width = 1 };
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
 
-        quiz_open(&k, &q, PB_ERA_LEGACY);
-        down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+        quiz_open(&rig, &q, PB_ERA_LEGACY);
+        down_open(&d, &rig, PEER_STDIO, ERA_MODERN, ASKS_ALL);
         CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), rows[i].has);
-        CHECK_INT(relays_parked(k.relays), 0);
+        CHECK_INT(relays_parked(rig_relays(&rig)), 0);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -273,62 +273,62 @@ TEST(a_client_that_cannot_be_asked_is_not_asked)
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
         for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
             for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-                struct kit k;
+                struct hub_rig rig;
                 struct down d;
                 struct fake_tool *t;
 
-                kit_open(&k);
-                t = kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK);
+                rig_init(&rig, NULL);
+                t = rig_tool(&rig, "alpha", server_eras[s], "ask", FAKE_ASK);
                 t->method = rows[i].method;
                 t->params = rows[i].params;
-                down_open(&d, &k, PEER_STDIO, client_eras[c], rows[i].caps);
+                down_open(&d, &rig, PEER_STDIO, client_eras[c], rows[i].caps);
                 down_converse(&d, "alpha__ask", "{}");
                 CHECK_STR(d.asked, "");
                 if (server_eras[s] == PB_ERA_LEGACY) {
-                    CHECK_HAS(k.fakes.servers[0]->last_answer, strcmp(rows[i].method, "roots/list")
-                                                                   ? "refused: -3260"
+                    CHECK_HAS(rig.fakes.servers[0]->last_answer,
+                              strcmp(rows[i].method, "roots/list") ? "refused: -3260"
                                                                    : "{\"roots\":[]}");
                 } else {
                     CHECK_HAS(down_last(&d), "The client does not support");
                     CHECK_HAS(down_last(&d), "\"isError\":true");
                 }
                 down_close(&d);
-                kit_close(&k);
+                rig_done(&rig);
             }
 }
 
 TEST(a_refusal_of_the_client_is_told_to_the_server)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
     down_call(&d, 1, "alpha__ask", "");
     down_next(&d);
     down_answer(&d, "\"error\":{\"code\":-1,\"message\":\"User rejected\"}");
     CHECK_HAS(down_next(&d), "refused: -1 User rejected");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 TEST(a_refusal_of_a_legacy_client_ends_the_call_of_a_modern_server)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_MODERN, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
     down_call(&d, 1, "alpha__ask", "");
     down_next(&d);
     down_answer(&d, "\"error\":{\"code\":-1,\"message\":\"User rejected\"}");
-    FAKES_UNTIL(&k.fakes, d.n == 2);
+    FAKES_UNTIL(&rig.fakes, d.n == 2);
     CHECK_HAS(down_last(&d), "did not answer the question 'q': User rejected");
     CHECK_HAS(down_last(&d), "\"isError\":true");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 /* ---- a server that only wants to be asked again ------------------------------------------- */
@@ -349,27 +349,27 @@ static void poll_run(struct fake_server *f, struct fake_tool *t, struct request 
 TEST(a_server_that_only_gives_a_state_is_asked_again)
 {
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_tool *t;
 
-        kit_open(&k);
-        t = kit_tool(&k, "alpha", PB_ERA_MODERN, "poll", FAKE_RUN);
+        rig_init(&rig, NULL);
+        t = rig_tool(&rig, "alpha", PB_ERA_MODERN, "poll", FAKE_RUN);
         t->run = poll_run;
-        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
         if (client_eras[c] == ERA_MODERN) {
             CHECK_HAS(down_converse(&d, "alpha__poll", "{}"), "now");
         } else {
             down_call(&d, 1, "alpha__poll", "");
-            FAKES_UNTIL(&k.fakes, t->calls == 1);
-            fakes_settle(&k.fakes);
+            FAKES_UNTIL(&rig.fakes, t->calls == 1);
+            fakes_settle(&rig.fakes);
             CHECK_INT(t->calls, 1);
-            loop_advance(k.fakes.loop, MCP_ROUND_PAUSE_MS);
-            FAKES_UNTIL(&k.fakes, d.n == 1);
+            loop_advance(rig.fakes.loop, MCP_ROUND_PAUSE_MS);
+            FAKES_UNTIL(&rig.fakes, d.n == 1);
             CHECK_HAS(down_last(&d), "now");
         }
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -392,17 +392,17 @@ TEST(input_that_makes_no_sense_is_an_error_of_the_server)
 
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", PB_ERA_MODERN, "bad", FAKE_RAW)->text = rows[i].result;
-            down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", PB_ERA_MODERN, "bad", FAKE_RAW)->text = rows[i].result;
+            down_open(&d, &rig, PEER_STDIO, client_eras[c], ASKS_ALL);
             down_call(&d, 1, "alpha__bad", "");
             CHECK_HAS(down_next(&d), rows[i].has);
             CHECK_HAS(down_last(&d), "\"isError\":true");
             down_close(&d);
-            kit_close(&k);
+            rig_done(&rig);
         }
 }
 
@@ -447,23 +447,23 @@ TEST(our_own_client_is_asked_and_answers_in_every_combination)
             struct real real = { 0 };
             struct client *client;
             struct pb_error err;
-            struct kit k;
+            struct hub_rig rig;
 
-            quiz_open(&k, &q, server_eras[s]);
-            o.server = k.server;
+            quiz_open(&rig, &q, server_eras[s]);
+            o.server = host_server(rig_host(&rig, NULL));
             o.era = server_eras[c];
             o.can_elicit = true;
             call.ctx = &got;
-            CHECK_INT(client_open(&client, k.fakes.loop, &o, &events, &real, &err), 0);
-            FAKES_UNTIL(&k.fakes, real.opened);
+            CHECK_INT(client_open(&client, rig.fakes.loop, &o, &events, &real, &err), 0);
+            FAKES_UNTIL(&rig.fakes, real.opened);
             CHECK_INT(client_request(client, &call, NULL, &err), 0);
-            FAKES_UNTIL(&k.fakes, got.count == 1);
+            FAKES_UNTIL(&rig.fakes, got.count == 1);
             CHECK_HAS(got.result, "all told");
             CHECK_INT(real.questions, 6);
             fake_reply_done(&got);
             client_close(client, NULL, NULL);
-            fakes_settle(&k.fakes);
-            kit_close(&k);
+            fakes_settle(&rig.fakes);
+            rig_done(&rig);
         }
 }
 
@@ -491,85 +491,85 @@ static void take_back_raw(struct fake_server *f, int i)
     fake_say_raw(f, buf_cstr(&text));
 }
 
-static struct fake_server *hang_open(struct kit *k, struct down *d, enum era client)
+static struct fake_server *hang_open(struct hub_rig *rig, struct down *d, enum era client)
 {
     struct fake_server *f;
 
-    kit_open(k);
-    kit_tool(k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
-    f = k->fakes.servers[0];
-    down_open(d, k, PEER_STDIO, client, ASKS_ALL);
+    rig_init(rig, NULL);
+    rig_tool(rig, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+    f = rig->fakes.servers[0];
+    down_open(d, rig, PEER_STDIO, client, ASKS_ALL);
     down_call(d, 1, "alpha__hang", "");
-    FAKES_UNTIL(&k->fakes, f->n_held == 1);
+    FAKES_UNTIL(&rig->fakes, f->n_held == 1);
     return f;
 }
 
 TEST(a_legacy_client_is_told_that_a_question_was_taken_back)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
-    struct fake_server *f = hang_open(&k, &d, ERA_LEGACY);
+    struct fake_server *f = hang_open(&rig, &d, ERA_LEGACY);
 
     for (int i = 0; i <= MCP_QUESTIONS_MAX; i++) { /* none of them takes a place for good */
         ask_raw(f, i);
-        fakes_settle(&k.fakes);
+        fakes_settle(&rig.fakes);
         CHECK_HAS(down_last(&d), "elicitation/create");
-        loop_advance(k.fakes.loop, 20000);
+        loop_advance(rig.fakes.loop, 20000);
         take_back_raw(f, i);
-        fakes_settle(&k.fakes);
+        fakes_settle(&rig.fakes);
         CHECK_HAS(down_last(&d), "notifications/cancelled");
     }
     down_answer(&d, "\"result\":{\"action\":\"accept\"}"); /* too late, to nobody */
-    loop_advance(k.fakes.loop, 30000);
-    fakes_settle(&k.fakes);
+    loop_advance(rig.fakes.loop, 30000);
+    fakes_settle(&rig.fakes);
     CHECK_HAS(down_last(&d), "timed out after 30s");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 TEST(a_parked_call_forgets_a_question_that_was_taken_back)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
-    struct fake_server *f = hang_open(&k, &d, ERA_MODERN);
+    struct fake_server *f = hang_open(&rig, &d, ERA_MODERN);
     AUTO_BUF struct buf more = { 0 };
 
     ask_raw(f, 1);
     ask_raw(f, 2);
-    fakes_settle(&k.fakes);
+    fakes_settle(&rig.fakes);
     CHECK_HAS(down_last(&d), "\"q2\":");
     buf_printf(&more, "%s\"inputResponses\":{\"q1\":{\"action\":\"accept\"}},", down_state(&d));
     take_back_raw(f, 2);
     down_call(&d, 2, "alpha__hang", buf_cstr(&more));
-    fakes_settle(&k.fakes);
+    fakes_settle(&rig.fakes);
     CHECK_INT(d.n, 1); /* nothing is left to be asked: the server works */
-    loop_advance(k.fakes.loop, 30000);
-    fakes_settle(&k.fakes);
+    loop_advance(rig.fakes.loop, 30000);
+    fakes_settle(&rig.fakes);
     CHECK_HAS(down_last(&d), "timed out after 30s");
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 /* Before the client was told, and while nobody is there. */
 TEST(the_clock_of_a_parked_call_goes_on_when_all_its_questions_were_taken_back)
 {
     for (int parked = 0; parked < 2; parked++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
-        struct fake_server *f = hang_open(&k, &d, ERA_MODERN);
+        struct fake_server *f = hang_open(&rig, &d, ERA_MODERN);
 
         ask_raw(f, 1);
         if (parked)
-            fakes_settle(&k.fakes);
-        CHECK_INT(relays_parked(k.relays), parked);
+            fakes_settle(&rig.fakes);
+        CHECK_INT(relays_parked(rig_relays(&rig)), parked);
         take_back_raw(f, 1);
-        fakes_settle(&k.fakes);
+        fakes_settle(&rig.fakes);
         CHECK_INT(d.n, parked);
-        loop_advance(k.fakes.loop, 30000);
-        FAKES_UNTIL(&k.fakes, f->cancellations == 1);
+        loop_advance(rig.fakes.loop, 30000);
+        FAKES_UNTIL(&rig.fakes, f->cancellations == 1);
         if (!parked)
             CHECK_HAS(down_last(&d), "timed out after 30s");
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }

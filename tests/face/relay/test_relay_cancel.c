@@ -1,5 +1,5 @@
 #include "face/relay/relay.h"
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -33,11 +33,11 @@ static void stop_wanting(struct down *d, enum way way)
     }
 }
 
-static void kit_end(struct kit *k, struct down *d)
+static void end(struct hub_rig *rig, struct down *d)
 {
     if (d->peer)
         down_close(d);
-    kit_close(k);
+    rig_done(rig);
 }
 
 /* S0-43 */
@@ -46,28 +46,28 @@ TEST(a_client_that_stops_wanting_the_answer_cancels_a_running_call)
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
             for (int way = 0; way < WAYS; way++) {
-                struct kit k;
+                struct hub_rig rig;
                 struct down d;
                 struct fake_server *f;
                 size_t told;
 
                 if (way == BY_EXCHANGE && client_eras[c] == ERA_LEGACY)
                     continue; /* a legacy client may come back for its answer */
-                kit_open(&k);
-                kit_tool(&k, "alpha", server_eras[s], "hang", FAKE_HANG);
-                f = k.fakes.servers[0];
-                down_open(&d, &k, way == BY_EXCHANGE ? PEER_STATELESS : PEER_STDIO, client_eras[c],
-                          ASKS_ALL);
+                rig_init(&rig, NULL);
+                rig_tool(&rig, "alpha", server_eras[s], "hang", FAKE_HANG);
+                f = rig.fakes.servers[0];
+                down_open(&d, &rig, way == BY_EXCHANGE ? PEER_STATELESS : PEER_STDIO,
+                          client_eras[c], ASKS_ALL);
                 down_call(&d, 1, "alpha__hang", "");
-                FAKES_UNTIL(&k.fakes, f->n_held == 1);
+                FAKES_UNTIL(&rig.fakes, f->n_held == 1);
                 stop_wanting(&d, way);
                 told = d.n;
-                FAKES_UNTIL(&k.fakes, f->cancellations == 1);
+                FAKES_UNTIL(&rig.fakes, f->cancellations == 1);
                 CHECK_INT(f->n_held, 0);
-                fakes_settle(&k.fakes);
+                fakes_settle(&rig.fakes);
                 CHECK_INT(told, way == BY_SHUTDOWN ? 1 : 0); /* "Request cancelled" */
                 CHECK_INT(d.n, told);
-                kit_end(&k, &d);
+                end(&rig, &d);
             }
 }
 
@@ -76,30 +76,31 @@ TEST(a_call_is_cancelled_while_its_legacy_client_is_asked)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (int way = 0; way < WAYS; way++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
             struct fake_server *f;
 
             if (way == BY_EXCHANGE)
                 continue;
-            kit_open(&k);
-            kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-            f = k.fakes.servers[0];
-            down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", server_eras[s], "ask", FAKE_ASK)->params =
+                "{\"message\":\"m\"}";
+            f = rig.fakes.servers[0];
+            down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
             down_call(&d, 1, "alpha__ask", "");
             CHECK_HAS(down_next(&d), "elicitation/create");
             stop_wanting(&d, way);
             if (server_eras[s] == PB_ERA_LEGACY)
-                FAKES_UNTIL(&k.fakes, f->n_held == 0 && f->cancellations == 1);
-            fakes_settle(&k.fakes);
+                FAKES_UNTIL(&rig.fakes, f->n_held == 0 && f->cancellations == 1);
+            fakes_settle(&rig.fakes);
             CHECK_INT(f->calls, 1); /* a modern server is not asked again */
             if (d.peer) {
                 CHECK_HAS(d.sent[1], "notifications/cancelled");
                 down_answer(&d, "\"result\":{\"action\":\"accept\"}"); /* too late, to nobody */
             }
-            fakes_settle(&k.fakes);
+            fakes_settle(&rig.fakes);
             CHECK_INT(f->calls, 1);
-            kit_end(&k, &d);
+            end(&rig, &d);
         }
 }
 
@@ -111,39 +112,39 @@ static void only_state(struct fake_server *f, struct fake_tool *t, struct reques
 
 TEST(a_call_is_cancelled_before_its_server_is_asked_again)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_tool *t;
 
-    kit_open(&k);
-    t = kit_tool(&k, "alpha", PB_ERA_MODERN, "poll", FAKE_RUN);
+    rig_init(&rig, NULL);
+    t = rig_tool(&rig, "alpha", PB_ERA_MODERN, "poll", FAKE_RUN);
     t->run = only_state;
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, "{}");
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, "{}");
     down_call(&d, 1, "alpha__poll", "");
-    FAKES_UNTIL(&k.fakes, t->calls == 1);
-    fakes_settle(&k.fakes);
+    FAKES_UNTIL(&rig.fakes, t->calls == 1);
+    fakes_settle(&rig.fakes);
     stop_wanting(&d, BY_NOTICE);
-    loop_advance(k.fakes.loop, 10 * MCP_ROUND_PAUSE_MS);
+    loop_advance(rig.fakes.loop, 10 * MCP_ROUND_PAUSE_MS);
     CHECK_INT(t->calls, 1);
-    kit_end(&k, &d);
+    end(&rig, &d);
 }
 
 TEST(a_call_is_cancelled_in_the_turn_in_which_its_server_asked)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_server *f;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-    f = k.fakes.servers[0];
-    down_open(&d, &k, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    f = rig.fakes.servers[0];
+    down_open(&d, &rig, PEER_STDIO, ERA_MODERN, ASKS_ALL);
     down_call(&d, 1, "alpha__ask", "");
-    FAKES_UNTIL(&k.fakes, f->n_held == 1);
+    FAKES_UNTIL(&rig.fakes, f->n_held == 1);
     stop_wanting(&d, BY_LEAVING); /* the question is still on its way */
-    FAKES_UNTIL(&k.fakes, f->n_held == 0);
-    CHECK_INT(relays_parked(k.relays), 0);
-    kit_end(&k, &d);
+    FAKES_UNTIL(&rig.fakes, f->n_held == 0);
+    CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+    end(&rig, &d);
 }
 
 TEST(a_parked_call_ends_with_a_client_that_cannot_come_back)
@@ -151,76 +152,67 @@ TEST(a_parked_call_ends_with_a_client_that_cannot_come_back)
     static const enum peer_kind kinds[] = { PEER_STDIO, PEER_MEMORY, PEER_STATELESS };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-        f = k.fakes.servers[0];
-        down_open(&d, &k, kinds[i], ERA_MODERN, ASKS_ALL);
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+        f = rig.fakes.servers[0];
+        down_open(&d, &rig, kinds[i], ERA_MODERN, ASKS_ALL);
         down_call(&d, 1, "alpha__ask", "");
         CHECK_HAS(down_next(&d), "input_required");
-        CHECK_INT(relays_parked(k.relays), 1);
+        CHECK_INT(relays_parked(rig_relays(&rig)), 1);
         peer_exchange_gone(d.peer, &d); /* its answer was sent: the connection may go */
-        CHECK_INT(relays_parked(k.relays), 1);
+        CHECK_INT(relays_parked(rig_relays(&rig)), 1);
         down_close(&d);
-        fakes_settle(&k.fakes);
-        CHECK_INT(relays_parked(k.relays), kinds[i] == PEER_STATELESS);
+        fakes_settle(&rig.fakes);
+        CHECK_INT(relays_parked(rig_relays(&rig)), kinds[i] == PEER_STATELESS);
         CHECK_INT(f->n_held, kinds[i] == PEER_STATELESS);
         CHECK_INT(f->cancellations, kinds[i] != PEER_STATELESS);
-        kit_end(&k, &d);
+        end(&rig, &d);
     }
 }
 
 TEST(a_call_is_cancelled_while_its_server_comes_up)
 {
-    static const char *const none[] = { NULL };
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     struct fake_server *f;
-    struct spec *spec;
-    struct pb_error err;
 
-    kit_open(&k);
-    f = fakes_add(&k.fakes, "alpha");
-    fake_tool(f, "text", FAKE_TEXT);
-    kit_connect(&k, f);
-    CHECK_INT(hub_remove(k.hub, "alpha", &err), 0);
+    rig_init(&rig, NULL);
+    f = rig_server(&rig, "alpha");
     f->connect = FAKE_CONNECT_HANG;
-    spec = spec_stdio("alpha", "fake", none, none);
-    CHECK_INT(hub_add(k.hub, spec, &err), 0);
-    spec_unref(spec);
-    CHECK_INT(hub_connect(k.hub, "alpha", &err), 0);
-    down_open(&d, &k, PEER_STDIO, ERA_LEGACY, "{}");
-    /* nothing is listed yet: the order is given as a host would that knows the tool from before */
-    CHECK_INT(catalog_set(hub_catalog(k.hub), link_spec(hub_link(k.hub, "alpha")), LIST_TOOLS,
-                          SPAN("[{\"name\":\"text\",\"inputSchema\":{\"type\":\"object\"}}]"),
-                          &(bool){ false }, &err),
-              0);
+    rig_start(&rig);
+    /* it is known from before */
+    rig_list(&rig, "alpha", LIST_TOOLS,
+             "[{\"name\":\"text\",\"inputSchema\":{\"type\":\"object\"}}]");
+    fakes_settle(&rig.fakes);
+    down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, "{}");
     down_call(&d, 1, "alpha__text", "");
-    fakes_settle(&k.fakes);
+    fakes_settle(&rig.fakes);
     CHECK_INT(d.n, 0);
     stop_wanting(&d, BY_NOTICE);
-    fakes_settle(&k.fakes);
+    fakes_settle(&rig.fakes);
     CHECK_INT(d.n, 0);
     CHECK_INT(f->calls, 0);
-    kit_end(&k, &d);
+    end(&rig, &d);
 }
 
 TEST(time_does_not_pass_for_the_server_while_a_person_thinks)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++)
         for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-            down_open(&d, &k, PEER_STDIO, client_eras[c], ASKS_ALL);
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", server_eras[s], "ask", FAKE_ASK)->params =
+                "{\"message\":\"m\"}";
+            down_open(&d, &rig, PEER_STDIO, client_eras[c], ASKS_ALL);
             down_call(&d, 1, "alpha__ask", "");
             down_next(&d);
-            loop_advance(k.fakes.loop, MCP_ASK_MS - 1000);
+            loop_advance(rig.fakes.loop, MCP_ASK_MS - 1000);
             CHECK_INT(d.n, 1);
             if (client_eras[c] == ERA_LEGACY) {
                 down_answer(&d, "\"result\":{\"action\":\"accept\"}");
@@ -233,29 +225,29 @@ TEST(time_does_not_pass_for_the_server_while_a_person_thinks)
                            down_state(&d));
                 down_call(&d, 2, "alpha__ask", buf_cstr(&more));
             }
-            FAKES_UNTIL(&k.fakes, d.n == 2);
+            FAKES_UNTIL(&rig.fakes, d.n == 2);
             CHECK_HAS(down_last(&d), "accept");
             CHECK(!strstr(down_last(&d), "isError"));
-            kit_end(&k, &d);
+            end(&rig, &d);
         }
 }
 
 TEST(a_legacy_client_that_never_answers_is_not_waited_for_forever)
 {
     for (size_t s = 0; s < ARRAY_LEN(server_eras); s++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", server_eras[s], "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-        down_open(&d, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", server_eras[s], "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+        down_open(&d, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
         down_call(&d, 1, "alpha__ask", "");
         down_next(&d);
-        loop_advance(k.fakes.loop, MCP_ASK_MS);
-        fakes_settle(&k.fakes);
+        loop_advance(rig.fakes.loop, MCP_ASK_MS);
+        fakes_settle(&rig.fakes);
         CHECK(d.n >= 2);
         CHECK_HAS(down_last(&d), "\"id\":1");
-        kit_end(&k, &d);
+        end(&rig, &d);
     }
 }
 
@@ -272,46 +264,46 @@ TEST(a_set_that_is_freed_leaves_nobody_waiting)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
 
-        kit_open(&k);
-        f = fakes_add(&k.fakes, "alpha");
+        rig_init(&rig, NULL);
+        f = fakes_add(&rig.fakes, "alpha");
         f->era = rows[i].server;
         fake_tool(f, "hang", FAKE_HANG);
         fake_tool(f, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-        kit_connect(&k, f);
-        down_open(&d, &k, PEER_STDIO, rows[i].client, ASKS_ALL);
+        rig_connect(&rig, f);
+        down_open(&d, &rig, PEER_STDIO, rows[i].client, ASKS_ALL);
         down_call(&d, 1, rows[i].tool, "");
-        FAKES_UNTIL(&k.fakes, f->calls == 1);
-        fakes_settle(&k.fakes);
-        relays_free(TAKE(k.relays));
-        FAKES_UNTIL(&k.fakes, f->n_held == 0);
+        FAKES_UNTIL(&rig.fakes, f->calls == 1);
+        fakes_settle(&rig.fakes);
+        hosts_close(rig.hosts, rig_on_hosts_closed, &rig);
+        FAKES_UNTIL(&rig.fakes, f->n_held == 0);
         if (!strstr(down_last(&d), "input_required"))
             CHECK_HAS(down_last(&d), "\"id\":1,\"error\":{\"code\":-32603");
-        kit_end(&k, &d);
+        end(&rig, &d);
     }
 }
 
 TEST(servers_that_are_taken_away_end_their_calls)
 {
     for (size_t c = 0; c < ARRAY_LEN(client_eras); c++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
         struct pb_error err;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
-        f = k.fakes.servers[0];
-        down_open(&d, &k, PEER_STDIO, client_eras[c], "{}");
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_LEGACY, "hang", FAKE_HANG);
+        f = rig.fakes.servers[0];
+        down_open(&d, &rig, PEER_STDIO, client_eras[c], "{}");
         down_call(&d, 1, "alpha__hang", "");
-        FAKES_UNTIL(&k.fakes, f->n_held == 1);
-        CHECK_INT(hub_remove(k.hub, "alpha", &err), 0);
-        FAKES_UNTIL(&k.fakes, d.n == 1);
+        FAKES_UNTIL(&rig.fakes, f->n_held == 1);
+        CHECK_INT(hub_remove(rig.hub, "alpha", &err), 0);
+        FAKES_UNTIL(&rig.fakes, d.n == 1);
         CHECK_HAS(down_last(&d), "\"isError\":true");
         CHECK_HAS(down_last(&d), "{\\\"error\\\":\\\"server_not_connected\\\"");
-        kit_end(&k, &d);
+        end(&rig, &d);
     }
 }

@@ -33,7 +33,7 @@ void __wrap_client_receive(struct client *c, struct blob *bytes, uint64_t about,
 }
 
 #define json_parse __real_json_parse
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 
 enum { DENSE = 5 << 20, SMALL = 1024 };
 
@@ -63,18 +63,18 @@ static const enum pb_era server_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
  * _meta mostly is, may be read once more. */
 static size_t read_again(enum pb_era server, enum era client, const char *text)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", server, "dense", FAKE_RAW)->text = text;
-    down_open(&d, &k, PEER_STDIO, client, "{}");
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", server, "dense", FAKE_RAW)->text = text;
+    down_open(&d, &rig, PEER_STDIO, client, "{}");
     bytes_read = bytes_came = 0;
     down_call(&d, 1, "alpha__dense", "");
     CHECK_HAS(down_next(&d), ",1234567,1234567");
     CHECK(bytes_came > DENSE);
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
     return bytes_read - bytes_came;
 }
 

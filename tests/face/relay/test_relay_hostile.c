@@ -1,7 +1,7 @@
 /* Servers that answer what they may not, and clients that come back where they may not. */
 #include "face/host/host.h"
 #include "face/relay/relay.h"
-#include "face/relay_kit.h"
+#include "face/relay_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -46,18 +46,18 @@ TEST(no_result_makes_a_modern_client_answer_what_it_cannot_be_asked)
 
     for (size_t e = 0; e < ARRAY_LEN(eras); e++)
         for (size_t i = 0; i < ARRAY_LEN(disguises); i++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
 
-            kit_open(&k);
-            kit_tool(&k, "alpha", eras[e], "raw", FAKE_RAW)->text = disguises[i];
-            down_open(&d, &k, PEER_STATELESS, ERA_MODERN, "{}");
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", eras[e], "raw", FAKE_RAW)->text = disguises[i];
+            down_open(&d, &rig, PEER_STATELESS, ERA_MODERN, "{}");
             down_call(&d, 1, "alpha__raw", "");
             check_inert(down_next(&d));
             CHECK_HAS(down_last(&d), "\"resultType\":\"complete\"");
-            CHECK_INT(relays_parked(k.relays), 0);
+            CHECK_INT(relays_parked(rig_relays(&rig)), 0);
             down_close(&d);
-            kit_close(&k);
+            rig_done(&rig);
         }
 }
 
@@ -65,43 +65,40 @@ TEST(no_result_makes_a_modern_client_answer_what_it_cannot_be_asked)
 TEST(a_legacy_server_cannot_ask_by_its_result_even_who_could_answer)
 {
     for (size_t i = 0; i < ARRAY_LEN(disguises); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down modern, legacy;
 
-        kit_open(&k);
-        kit_tool(&k, "alpha", PB_ERA_LEGACY, "raw", FAKE_RAW)->text = disguises[i];
-        down_open(&modern, &k, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
+        rig_init(&rig, NULL);
+        rig_tool(&rig, "alpha", PB_ERA_LEGACY, "raw", FAKE_RAW)->text = disguises[i];
+        down_open(&modern, &rig, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
         down_call(&modern, 1, "alpha__raw", "");
         check_inert(down_next(&modern));
         down_close(&modern);
-        if (!strstr(disguises[i], "complete")) { /* keys twice are no JSON of this kit */
-            down_open(&legacy, &k, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
+        if (!strstr(disguises[i], "complete")) { /* keys twice are no JSON of this rig */
+            down_open(&legacy, &rig, PEER_STDIO, ERA_LEGACY, ASKS_ALL);
             down_call(&legacy, 1, "alpha__raw", "");
             CHECK_HAS(down_next(&legacy), disguises[i]);
             CHECK_INT(legacy.n, 1); /* and no question */
             down_close(&legacy);
         }
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
 /* A tool of a server that nobody has talked to yet, and whose first call wakes it. */
-static struct fake_server *unknown_server(struct kit *k)
+static struct fake_server *unknown_server(struct hub_rig *rig)
 {
-    static const char *const none[] = { NULL };
-    struct fake_server *f = fakes_add(&k->fakes, "alpha");
-    struct spec *spec = spec_stdio("alpha", "fake", none, none);
+    struct fake_server *f = fakes_add(&rig->fakes, "alpha");
+    struct spec *spec = spec_stdio("alpha", "fake", NULL, NULL);
     struct pb_error err;
 
     f->era = PB_ERA_LEGACY;
     fake_tool(f, "hang", FAKE_HANG);
-    CHECK_INT(hub_add(k->hub, spec, &err), 0);
+    CHECK_INT(hub_add(rig->hub, spec, &err), 0);
     spec_unref(spec);
-    CHECK_INT(hub_connect(k->hub, "alpha", &err), 0);
-    CHECK_INT(catalog_set(hub_catalog(k->hub), link_spec(hub_link(k->hub, "alpha")), LIST_TOOLS,
-                          SPAN("[{\"name\":\"hang\",\"inputSchema\":{\"type\":\"object\"}}]"),
-                          &(bool){ false }, &err),
-              0);
+    CHECK_INT(hub_connect(rig->hub, "alpha", &err), 0);
+    rig_list(rig, "alpha", LIST_TOOLS,
+             "[{\"name\":\"hang\",\"inputSchema\":{\"type\":\"object\"}}]");
     return f;
 }
 
@@ -123,20 +120,20 @@ TEST(a_question_does_not_outlive_the_answer_that_came_before_it)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct kit k;
+        struct hub_rig rig;
         struct down d;
         struct fake_server *f;
 
-        kit_open(&k);
-        f = unknown_server(&k);
-        down_open(&d, &k, PEER_STDIO, rows[i].client, ASKS_ALL);
+        rig_init(&rig, NULL);
+        f = unknown_server(&rig);
+        down_open(&d, &rig, PEER_STDIO, rows[i].client, ASKS_ALL);
         down_call(&d, 1, "alpha__hang", "");
-        FAKES_UNTIL(&k.fakes, f->n_held == 1);
+        FAKES_UNTIL(&rig.fakes, f->n_held == 1);
         fake_say_raw(f, ASKS_RAW);
-        FAKES_UNTIL(&k.fakes, d.n == 1);
+        FAKES_UNTIL(&rig.fakes, d.n == 1);
         CHECK_HAS(down_last(&d), "elicitation/create");
         fake_answer_raw(f, 0, rows[i].result);
-        fakes_settle(&k.fakes);
+        fakes_settle(&rig.fakes);
         if (rows[i].client == ERA_LEGACY) {
             /* To a question that nobody has any more. */
             down_say(&d, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}");
@@ -144,7 +141,7 @@ TEST(a_question_does_not_outlive_the_answer_that_came_before_it)
         }
         CHECK_HAS(down_last(&d), rows[i].has);
         down_close(&d);
-        kit_close(&k);
+        rig_done(&rig);
     }
 }
 
@@ -175,74 +172,37 @@ TEST(nobody_is_sent_to_an_address_that_is_not_of_the_web)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         for (int way = 0; way < 4; way++) {
-            struct kit k;
+            struct hub_rig rig;
             struct down d;
             char params[256];
 
             snprintf(params, sizeof params,
                      "{\"mode\":\"url\",\"message\":\"m\",\"url\":\"%s\",\"elicitationId\":\"e\"}",
                      cases[i].url);
-            kit_open(&k);
-            kit_tool(&k, "alpha", servers[way / 2], "ask", FAKE_ASK)->params = params;
-            down_open(&d, &k, PEER_STDIO, clients[way % 2], ASKS_ALL);
+            rig_init(&rig, NULL);
+            rig_tool(&rig, "alpha", servers[way / 2], "ask", FAKE_ASK)->params = params;
+            down_open(&d, &rig, PEER_STDIO, clients[way % 2], ASKS_ALL);
             down_converse(&d, "alpha__ask", "{\"action\":\"accept\"}");
             if ((d.asked[0] != '\0') != cases[i].passes)
                 TAP_FAIL("%s, way %d: asked \"%s\"", cases[i].url, way, d.asked);
             down_close(&d);
-            kit_close(&k);
+            rig_done(&rig);
         }
 }
 
 /* ---- states of another endpoint ----------------------------------------------------------- */
 
-struct ends {
-    struct kit k;
-    struct hosts *hosts;
-    struct pb_server *own;
-    bool closed;
-};
-
-static void ends_open(struct ends *e, enum pb_era era)
+static void open_narrow(struct hub_rig *rig, enum pb_era era)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
-    struct mode_set *modes = mode_set_new();
     struct fake_server *f;
-    struct pb_error err;
 
-    kit_open(&e->k);
-    e->own = e->k.server;
-    e->closed = false;
-    f = fakes_add(&e->k.fakes, "alpha");
+    rig_init(rig, NULL);
+    f = fakes_add(&rig->fakes, "alpha");
     f->era = era;
     fake_tool(f, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
     fake_tool(f, "echo", FAKE_ECHO);
-    kit_connect(&e->k, f);
-    CHECK_INT(json_parse(&doc, SPAN("{\"filter\":{\"tools\":[\"echo\"]}}"), NULL, NULL), 0);
-    CHECK_INT(mode_set_add(modes, SPAN("narrow"), json_root(&doc), &err), 0);
-    hub_set_modes(e->k.hub, modes);
-    mode_set_unref(modes);
-    e->hosts = hosts_new(e->k.fakes.loop, &(struct host_options){ .hub = e->k.hub });
-}
-
-static void on_closed(void *ctx) { *(bool *)ctx = true; }
-
-static void ends_close(struct ends *e)
-{
-    hosts_close(e->hosts, on_closed, &e->closed);
-    FAKES_UNTIL(&e->k.fakes, e->closed);
-    e->k.server = e->own;
-    kit_close(&e->k);
-}
-
-/* A stateless client, as over HTTP, at this endpoint. */
-static void ends_client(struct ends *e, struct down *d, const char *mode)
-{
-    struct host *h;
-    struct pb_error err;
-
-    CHECK_INT(hosts_get(e->hosts, &(struct host_scope){ .mode = mode }, &h, &err), 0);
-    e->k.server = host_server(h);
-    down_open(d, &e->k, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
+    rig_connect(rig, f);
+    rig_modes(rig, "{\"narrow\":{\"filter\":{\"tools\":[\"echo\"]}}}");
 }
 
 static const char *call(struct down *d, int id, const char *tool, const char *more)
@@ -250,7 +210,7 @@ static const char *call(struct down *d, int id, const char *tool, const char *mo
     size_t had = d->n;
 
     down_call(d, id, tool, more);
-    FAKES_UNTIL(&d->kit->fakes, d->n > had);
+    FAKES_UNTIL(d->fakes, d->n > had);
     return down_last(d);
 }
 
@@ -260,13 +220,14 @@ TEST(a_state_does_not_open_what_another_endpoint_hides)
     static const enum pb_era eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
 
     for (size_t i = 0; i < ARRAY_LEN(eras); i++) {
-        struct ends e;
+        struct hub_rig rig;
         struct down wide, narrow;
         char more[4096];
 
-        ends_open(&e, eras[i]);
-        ends_client(&e, &wide, NULL);
-        ends_client(&e, &narrow, "narrow");
+        open_narrow(&rig, eras[i]);
+        down_open(&wide, &rig, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
+        down_open_at(&narrow, &rig, &(struct host_scope){ .mode = "narrow" }, PEER_STATELESS,
+                     ERA_MODERN, ASKS_ALL);
         CHECK_HAS(call(&wide, 1, "alpha__ask", "\"arguments\":{},"), "input_required");
         snprintf(more, sizeof more,
                  "\"arguments\":{},%s\"inputResponses\":{\"q1\":{\"action\":\"accept\"},"
@@ -276,25 +237,25 @@ TEST(a_state_does_not_open_what_another_endpoint_hides)
         /* with a tool that it may call it is another request */
         CHECK_HAS(call(&narrow, 3, "alpha__echo", more),
                   "requestState is not valid for this request");
-        CHECK_INT(e.k.fakes.servers[0]->calls, 1);
+        CHECK_INT(rig.fakes.servers[0]->calls, 1);
         /* and where it belongs it is still good */
         CHECK_HAS(call(&wide, 4, "alpha__ask", more), "accept");
         down_close(&wide);
         down_close(&narrow);
-        ends_close(&e);
+        rig_done(&rig);
     }
 }
 
 TEST(no_part_of_a_state_can_be_changed)
 {
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     char state[4096], more[8192];
     size_t n;
 
-    kit_open(&k);
-    kit_tool(&k, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
-    down_open(&d, &k, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK)->params = "{\"message\":\"m\"}";
+    down_open(&d, &rig, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
     down_call(&d, 1, "alpha__ask", "\"arguments\":{},");
     CHECK_HAS(down_next(&d), "input_required");
     snprintf(state, sizeof state, "%s", down_state(&d));
@@ -312,41 +273,33 @@ TEST(no_part_of_a_state_can_be_changed)
         down_call(&d, (int)i + 5000, "alpha__ask", more);
         CHECK_HAS(down_last(&d), "\"error\":{\"code\":-32602");
     }
-    CHECK_INT(relays_parked(k.relays), 1); /* nobody got to it */
+    CHECK_INT(relays_parked(rig_relays(&rig)), 1); /* nobody got to it */
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }
 
 /* ---- names that a client gives itself ----------------------------------------------------- */
 
 TEST(a_client_with_a_new_name_for_each_call_does_not_get_a_process_for_each)
 {
-    static const char *const none[] = { NULL };
-    struct spec *spec = spec_stdio("alpha", "fake", none, none);
     struct link_facts facts;
-    struct fake_server *f;
-    struct pb_error err;
-    struct kit k;
+    struct hub_rig rig;
     struct down d;
     char name[16];
 
-    kit_open(&k);
-    f = fakes_add(&k.fakes, "alpha");
-    fake_tool(f, "text", FAKE_TEXT);
-    spec->instance = SPEC_PER_CLIENT;
-    CHECK_INT(hub_add(k.hub, spec, &err), 0);
-    CHECK_INT(hub_connect(k.hub, "alpha", &err), 0);
-    spec_unref(spec);
-    FAKES_UNTIL(&k.fakes, link_state(hub_link(k.hub, "alpha")) == LINK_CONNECTED);
-    down_open(&d, &k, PEER_STATELESS, ERA_MODERN, "{}");
+    rig_init(&rig, NULL);
+    fake_tool(rig_server(&rig, "alpha"), "text", FAKE_TEXT);
+    rig_spec_of(&rig, "alpha")->instance = SPEC_PER_CLIENT;
+    rig_start(&rig);
+    down_open(&d, &rig, PEER_STATELESS, ERA_MODERN, "{}");
     d.name = name;
     for (int i = 0; i < 3 * LINK_ORIGIN_MAX; i++) {
         snprintf(name, sizeof name, "n%d", i);
         down_call(&d, i, "alpha__text", "");
         CHECK_HAS(down_next(&d), "mock");
     }
-    link_facts(hub_link(k.hub, "alpha"), &facts);
+    link_facts(rig_link(&rig, "alpha"), &facts);
     CHECK_INT(facts.instances, LINK_ORIGIN_MAX);
     down_close(&d);
-    kit_close(&k);
+    rig_done(&rig);
 }

@@ -1,166 +1,68 @@
-/* relay_kit.h - a hub with fake servers, a host that relays everything, and clients of either era
- * that write their messages by hand: what they are sent is kept word for word. */
+/* relay_rig.h - clients of either era, in front of the hosts of host_rig.h, that write their
+ * messages by hand: what they are sent is kept word for word.
+ *
+ *     struct hub_rig rig;
+ *     struct down d;
+ *
+ *     rig_init(&rig, NULL);
+ *     rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK);
+ *     down_open(&d, &rig, PEER_STDIO, ERA_MODERN, ASKS_ALL);
+ *     down_call(&d, 1, "alpha__ask", "");
+ *     CHECK_HAS(down_next(&d), "input_required");
+ *     down_close(&d);
+ *     rig_done(&rig); */
 #pragma once
 #include "face/host/host_impl.h"
 #include "face/relay/relay.h"
-#include "hub/catalog/catalog.h"
-#include "hub/fake_server.h"
+#include "host_rig.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
 
-enum { KIT_SENT_MAX = 4096 };
+enum { DOWN_SENT_MAX = 4096 };
 
 #define ASKS_ALL                                                                          \
     "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},\"roots\":{}," \
     "\"extensions\":{\"" EXT_TASKS "\":{}}}"
 
-struct kit {
-    struct fakes fakes;
-    struct hub *hub;
-    struct relays *relays;
-    struct pb_server *server;
-    struct scope scope;
-    uint64_t timeout_ms; /* of the orders */
-    bool hub_closed;
-};
-
-/* ---- the host ----------------------------------------------------------------------------- */
-
-static inline void kit_capabilities(void *ctx, struct json_out *o, const struct envelope *env)
-{
-    (void)ctx, (void)env;
-    json_put_raw(o, "tools", SPAN("{}"));
-}
-
-static inline void kit_relay(struct kit *k, struct request *r, const char *server, const char *key,
-                             struct span subject)
-{
-    AUTO_BUF struct buf params = { 0 }, quoted = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-
-    if (relay_resume(k->relays, r, &k->scope))
-        return;
-    json_quote(&quoted, subject);
-    relay_params(&params, r->params, (struct own_param[]){ { key, buf_span(&quoted) }, { 0 } });
-    relay_start(k->relays, r,
-                &(struct relay_order){ .scope = &k->scope,
-                                       .server = server,
-                                       .method = arena_dup(&a, r->method),
-                                       .params = buf_span(&params),
-                                       .subject = subject,
-                                       .timeout_ms = k->timeout_ms });
-}
-
-static inline bool kit_handle(void *ctx, struct request *r)
-{
-    struct kit *k = ctx;
-    const struct catalog *c = hub_catalog(k->hub);
-    struct span name = json_str(json_get(r->params, "name"), &r->message->arena);
-    struct pb_error err = { 0 };
-    const struct entry *e;
-
-    if (span_is(r->method, "resources/read")) {
-        struct uri_route to =
-            catalog_route(c, &k->scope, json_str(json_get(r->params, "uri"), &r->message->arena),
-                          &r->message->arena);
-
-        CHECK(to.server);
-        kit_relay(k, r, to.server, "uri", to.uri);
-        return true;
-    }
-    if (!span_is(r->method, "tools/call") && !span_is(r->method, "prompts/get"))
-        return false;
-    e = catalog_find(c, &k->scope, span_is(r->method, "tools/call") ? LIST_TOOLS : LIST_PROMPTS,
-                     name, &err);
-    if (!e)
-        TAP_FAIL("%s", err.msg);
-    kit_relay(k, r, e->server, "name", e->name);
-    return true;
-}
-
-static inline void kit_left(void *ctx, struct peer *p)
-{
-    struct kit *k = ctx;
-
-    if (k->relays && peer_kind(p) != PEER_STATELESS)
-        relays_left(k->relays, p);
-}
-
-static const struct provider kit_provider = {
-    .capabilities = kit_capabilities,
-    .handle = kit_handle,
-    .left = kit_left,
-};
-
-static inline void kit_open(struct kit *k)
-{
-    struct hub_options ho = HUB_OPTIONS_INIT;
-    struct pb_server_options so = PB_SERVER_OPTIONS_INIT;
-
-    *k = (struct kit){ 0 };
-    fakes_init(&k->fakes);
-    ho.loop = k->fakes.loop;
-    ho.open = fake_open;
-    ho.open_ctx = &k->fakes;
-    ho.health_ms = 0;
-    k->hub = hub_new(&ho);
-    k->relays = relays_new(k->hub);
-    so.loop = k->fakes.loop;
-    so.name = "hub";
-    so.version = "1";
-    k->server = pb_server_new(&so);
-    server_set_provider(k->server, &kit_provider, k);
-}
+static inline struct relays *rig_relays(const struct hub_rig *rig) { return rig->hosts->relays; }
 
 /* The server must have its tools by now. */
-static inline void kit_connect(struct kit *k, struct fake_server *f)
+static inline void rig_connect(struct hub_rig *rig, struct fake_server *f)
 {
-    static const char *const none[] = { NULL };
-    struct spec *spec = spec_stdio(f->name, "fake", none, none);
+    struct spec *spec = spec_stdio(f->name, "fake", NULL, NULL);
     struct pb_error err;
 
-    if (hub_add(k->hub, spec, &err) < 0 || hub_connect(k->hub, f->name, &err) < 0)
+    if (hub_add(rig->hub, spec, &err) < 0 || hub_connect(rig->hub, f->name, &err) < 0)
         TAP_FAIL("%s", err.msg);
     spec_unref(spec);
-    FAKES_UNTIL(&k->fakes, link_state(hub_link(k->hub, f->name)) == LINK_CONNECTED);
+    HUB_RIG_REACHES(rig, f->name, LINK_CONNECTED);
+    fakes_settle(&rig->fakes); /* whoever comes now has not heard of it as news */
 }
 
 /* A server of this era with one tool of this name. */
-static inline struct fake_tool *kit_tool(struct kit *k, const char *server, enum pb_era era,
+static inline struct fake_tool *rig_tool(struct hub_rig *rig, const char *server, enum pb_era era,
                                          const char *tool, enum fake_tool_kind kind)
 {
-    struct fake_server *f = fakes_add(&k->fakes, server);
+    struct fake_server *f = fakes_add(&rig->fakes, server);
     struct fake_tool *t = fake_tool(f, tool, kind);
 
     f->era = era;
-    kit_connect(k, f);
+    rig_connect(rig, f);
     return t;
-}
-
-static inline void kit_hub_closed(void *ctx) { *(bool *)ctx = true; }
-
-/* Relays first, as a host does it. */
-static inline void kit_close(struct kit *k)
-{
-    relays_free(TAKE(k->relays));
-    hub_close(k->hub, kit_hub_closed, &k->hub_closed);
-    FAKES_UNTIL(&k->fakes, k->hub_closed);
-    pb_server_free(k->server);
-    fakes_done(&k->fakes);
 }
 
 /* ---- clients ------------------------------------------------------------------------------ */
 
 struct down {
-    struct kit *kit;
+    struct fakes *fakes;
     struct peer *peer;
     enum era era;
     const char *caps, *name; /* name: clientInfo's; may be NULL */
-    char *sent[KIT_SENT_MAX];
-    enum send_kind kinds[KIT_SENT_MAX];
+    char *sent[DOWN_SENT_MAX];
+    enum send_kind kinds[DOWN_SENT_MAX];
     int status; /* of the last answer */
     size_t n;
     char asked[16384]; /* "method params\n" of all questions it has seen */
@@ -179,7 +81,7 @@ static inline void down_send(void *transport, struct request *about, enum send_k
         buf_add_span(&text, parts[i]);
     if (json_parse(&doc, buf_span(&text), &strict, &err) < 0)
         TAP_FAIL("sent no JSON: %s: %s", err.msg, buf_cstr(&text));
-    CHECK(d->n < KIT_SENT_MAX);
+    CHECK(d->n < DOWN_SENT_MAX);
     if (kind == SEND_RESPONSE)
         d->status = about->http_status;
     d->kinds[d->n] = kind;
@@ -202,14 +104,15 @@ static inline void down_forget(struct down *d)
         free(d->sent[--d->n]);
 }
 
-static inline void down_open(struct down *d, struct kit *k, enum peer_kind kind, enum era era,
-                             const char *caps)
+/* scope NULL: everything. */
+static inline void down_open_at(struct down *d, struct hub_rig *rig, const struct host_scope *scope,
+                                enum peer_kind kind, enum era era, const char *caps)
 {
     static const struct peer_ops ops = { .send = down_send, .finished = down_finished };
     AUTO_BUF struct buf hello = { 0 };
 
-    *d = (struct down){ .kit = k, .era = era, .caps = caps };
-    d->peer = peer_new(k->server, kind, &ops, d);
+    *d = (struct down){ .fakes = &rig->fakes, .era = era, .caps = caps };
+    d->peer = peer_new(host_server(rig_host(rig, scope)), kind, &ops, d);
     if (era == ERA_MODERN)
         return;
     buf_printf(&hello,
@@ -220,6 +123,12 @@ static inline void down_open(struct down *d, struct kit *k, enum peer_kind kind,
     down_say(d, buf_cstr(&hello));
     CHECK_INT(d->n, 1);
     down_forget(d);
+}
+
+static inline void down_open(struct down *d, struct hub_rig *rig, enum peer_kind kind, enum era era,
+                             const char *caps)
+{
+    down_open_at(d, rig, NULL, kind, era, caps);
 }
 
 static inline void down_close(struct down *d)
@@ -260,7 +169,7 @@ static inline const char *down_next(struct down *d)
 {
     size_t had = d->n;
 
-    FAKES_UNTIL(&d->kit->fakes, d->n > had);
+    FAKES_UNTIL(d->fakes, d->n > had);
     return d->sent[d->n - 1];
 }
 
@@ -359,7 +268,7 @@ static inline const char *down_converse(struct down *d, const char *tool, const 
         AUTO_JSON struct json_doc doc = { 0 };
         struct json root, result;
 
-        FAKES_UNTIL(&d->kit->fakes, d->n > at);
+        FAKES_UNTIL(d->fakes, d->n > at);
         CHECK_INT(json_parse(&doc, span_of(d->sent[at]), NULL, NULL), 0);
         root = json_root(&doc);
         result = json_get(root, "result");
