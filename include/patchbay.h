@@ -87,7 +87,7 @@ enum pb_log_level {
 };
 
 typedef void pb_log_fn(void *ctx, enum pb_log_level level, const char *line);
-/* Pass this as fn to log to standard error with a time and a level. */
+/* Pass this as fn to log to standard error with a time, the label "patchbay" and a level. */
 #define PB_LOG_STDERR ((pb_log_fn *)-1)
 /* fn NULL ends logging. fn may be called from any thread, one call at a time. [any thread] */
 PB_API void pb_log_to(pb_log_fn *fn, void *ctx, enum pb_log_level level);

@@ -30,7 +30,8 @@ static void to_stderr(void *ctx, enum pb_log_level level, const char *line)
     clock_gettime(CLOCK_REALTIME, &ts);
     gmtime_r(&ts.tv_sec, &tm);
     strftime(when, sizeof when, "%H:%M:%S", &tm);
-    fprintf(stderr, "%s.%03ld %s: %s\n", when, ts.tv_nsec / 1000000, names[level], line);
+    /* A hub's stderr holds the lines of many programs: these are ours. */
+    fprintf(stderr, "%s.%03ld patchbay %s: %s\n", when, ts.tv_nsec / 1000000, names[level], line);
 }
 
 void pb_log_to(pb_log_fn *fn, void *ctx, enum pb_log_level level)

@@ -672,7 +672,7 @@ static int wait_example(struct program *p)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* S2-1 S2-12 S2-14 S2-22 S2-23 S2-55 S2-95 */
+/* S2-1 S2-12 S2-14 S2-15 S2-22 S2-23 S2-55 S2-95 */
 TEST(one_line_piped_into_the_example_server_is_answered_by_one_line)
 {
     struct program p = run_example(NULL);
@@ -687,7 +687,7 @@ TEST(one_line_piped_into_the_example_server_is_answered_by_one_line)
               "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"tools\":[{\"name\":\"datetime\"");
     CHECK_HAS(out, "{\"name\":\"string\"");
     CHECK(strchr(out, '\n') == out + strlen(out) - 1);
-    CHECK_HAS(log, "info: EOF detected, closing input stream");
+    CHECK_HAS(log, " patchbay info: EOF detected, closing input stream\n");
 }
 
 /* S2-27 S2-31 S2-37 S2-52 S2-86 S2-94 S2-95 */
