@@ -178,6 +178,25 @@ static inline int run_with(const char *input, const char *const *args)
     return started_end(&s);
 }
 
+/* Another program than ours, found as a shell finds it. */
+static inline int run_other(const char *const *argv, const char *input)
+{
+    struct started s = { .o = memory_file(NULL), .e = memory_file(NULL) };
+    int in = memory_file(input);
+
+    fflush(stdout);
+    s.pid = fork();
+    if (s.pid == 0) {
+        dup2(in, 0);
+        dup2(s.o, 1);
+        dup2(s.e, 2);
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    close(in);
+    return started_end(&s);
+}
+
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define RUN(...)   run_with(NULL, WORDS(__VA_ARGS__))
 

@@ -242,7 +242,7 @@ static void break_and_return(struct hub_rig *r, struct fake_server *f, size_t cr
     fakes_settle(&r->fakes);
 }
 
-/* S1-113 S1-115 S1-114 */
+/* S1-113 S1-115 */
 TEST(the_fourth_crash_of_a_process_is_a_permanent_error)
 {
     struct hub_rig r;

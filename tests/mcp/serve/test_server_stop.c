@@ -4,6 +4,7 @@
 #include "mcp/serve/serve.h"
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
 #define CALL(id, tool) \
@@ -236,6 +237,27 @@ TEST(the_time_to_stop_counts_from_the_end_of_input)
     loop_advance(f.loop, 1);
     CHECK_INT(m.closed, 1);
     turn(&f, 2);
+    end_without_peer(&f);
+}
+
+/* S2-10: the last of its states */
+TEST(a_server_that_cannot_be_run_is_in_error_and_stays_so)
+{
+    struct fake f;
+    struct mock m = { .fake = &f };
+    struct rlimit none = { 0, 0 }, before;
+    struct pb_error err;
+
+    fake_start(&f, PEER_STDIO, NULL);
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none.rlim_max = before.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0); /* no pipe to be woken by */
+    server_add_carrier(f.server, &mock_ops, &m);
+    CHECK_INT(pb_server_run(f.server, &err), -PB_E_SYSTEM);
+    CHECK_STR(server_state(f.server), "error");
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK_INT(pb_server_run(f.server, &err), -PB_E_CLOSED);
+    CHECK_HAS(err.msg, "in state 'error'");
     end_without_peer(&f);
 }
 
