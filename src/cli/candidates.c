@@ -250,7 +250,7 @@ static void tokens(struct completing *c)
 
 /* What the capitals in usages and options stand for. */
 /* clang-format off */
-static const struct kind {
+static const struct word_kind {
     const char *word;
     void (*print)(struct completing *c);
     const char *choice;
@@ -291,7 +291,7 @@ static void print_kind(struct completing *c, struct span word)
 
 /* A usage is a row of places, "[A] B | C [d | e]... [--option VALUE]": each holds one of several
  * words, those in brackets may be left out, those with dots may come again and again. */
-struct place {
+struct usage_place {
     struct span words[PLACE_WORDS_MAX];
     size_t n;
     bool optional, again;
@@ -309,7 +309,7 @@ static struct span next_word(struct span *usage)
 }
 
 /* Takes brackets and dots off a word. Returns whether the place's brackets are closed by it. */
-static bool strip(struct span *w, struct place *p)
+static bool strip(struct span *w, struct usage_place *p)
 {
     bool closed = !p->optional;
 
@@ -326,7 +326,7 @@ static bool strip(struct span *w, struct place *p)
     return closed;
 }
 
-static int read_places(const char *text, struct place places[static PLACES_MAX])
+static int read_places(const char *text, struct usage_place places[static PLACES_MAX])
 {
     struct span usage = span_of(text);
     bool closed = true, joined = false;
@@ -340,7 +340,7 @@ static int read_places(const char *text, struct place places[static PLACES_MAX])
         if (closed && !joined) {
             if (n == PLACES_MAX || span_starts(w, "[-"))
                 break; /* options are the end of what has places */
-            places[n++] = (struct place){ .optional = w.p[0] == '[' };
+            places[n++] = (struct usage_place){ .optional = w.p[0] == '[' };
         }
         joined = false;
         closed = strip(&w, &places[n - 1]);
@@ -353,7 +353,7 @@ static int read_places(const char *text, struct place places[static PLACES_MAX])
 /* What the argument number `at` can be. */
 static void print_place(struct completing *c, int at)
 {
-    struct place places[PLACES_MAX];
+    struct usage_place places[PLACES_MAX];
     int n = read_places(c->cli.verb->usage, places), first = 0;
 
     for (int i = 0; i < n; i++) {

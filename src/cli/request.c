@@ -40,7 +40,7 @@ void cli_answer_done(struct cli_answer *a)
 
 /* Filled in on the thread of the client until `over` is set; then it is the waiting thread's again.
  * The eventfd only wakes that one. */
-struct waiting {
+struct request_wait {
     int done, interrupted; /* eventfds */
     atomic_bool over;
     bool shown; /* a line of progress stands on the terminal */
@@ -50,7 +50,7 @@ struct waiting {
 
 static void on_answer(void *ctx, const struct pb_result *result, const struct pb_error *err)
 {
-    struct waiting *w = ctx;
+    struct request_wait *w = ctx;
 
     if (err) {
         w->err = *err;
@@ -66,7 +66,7 @@ static void on_answer(void *ctx, const struct pb_result *result, const struct pb
 /* On a terminal one line that is written over; elsewhere a line each. */
 static void on_progress(void *ctx, double progress, double total, const char *message)
 {
-    struct waiting *w = ctx;
+    struct request_wait *w = ctx;
     AUTO_FREE char *text = mem_dup(message ? message : "");
     bool tty = isatty(STDERR_FILENO);
 
@@ -81,7 +81,7 @@ static void on_progress(void *ctx, double progress, double total, const char *me
 }
 
 /* Waits for the answer; an interrupt cancels, and then the answer is that. */
-static void wait_for(struct waiting *w, struct pb_client *client, uint64_t id)
+static void wait_for(struct request_wait *w, struct pb_client *client, uint64_t id)
 {
     struct pollfd p[] = { { .fd = w->done, .events = POLLIN },
                           { .fd = w->interrupted, .events = POLLIN } };
@@ -102,8 +102,8 @@ static void wait_for(struct waiting *w, struct pb_client *client, uint64_t id)
     }
 }
 
-static int send_and_wait(struct waiting *w, struct pb_client *client, const struct cli_asked *what,
-                         struct pb_error *err)
+static int send_and_wait(struct request_wait *w, struct pb_client *client,
+                         const struct cli_asked *what, struct pb_error *err)
 {
     struct pb_request_options opts = PB_REQUEST_OPTIONS_INIT;
     uint64_t id;
@@ -124,9 +124,9 @@ static int send_and_wait(struct waiting *w, struct pb_client *client, const stru
 int cli_request(struct pb_client *client, const struct cli_asked *what, struct cli_answer *out,
                 struct pb_error *err)
 {
-    struct waiting w = { .done = eventfd(0, EFD_CLOEXEC),
-                         .interrupted = eventfd(0, EFD_CLOEXEC),
-                         .answer = out };
+    struct request_wait w = { .done = eventfd(0, EFD_CLOEXEC),
+                              .interrupted = eventfd(0, EFD_CLOEXEC),
+                              .answer = out };
     int rc;
 
     if (w.done < 0 || w.interrupted < 0) {

@@ -9,7 +9,14 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-enum check { CHECK_CONFIG, CHECK_COMMAND, CHECK_CONNECT, CHECK_PROTOCOL, CHECK_TOOLS, CHECK_COUNT };
+enum doctor_check {
+    CHECK_CONFIG,
+    CHECK_COMMAND,
+    CHECK_CONNECT,
+    CHECK_PROTOCOL,
+    CHECK_TOOLS,
+    CHECK_COUNT
+};
 
 static const char *const check_names[CHECK_COUNT] = { "config", "command", "connect", "protocol",
                                                       "tools" };
@@ -43,7 +50,7 @@ static char *format(const char *fmt, ...)
     return mem_dup(text);
 }
 
-static bool record(struct exam *e, enum check c, bool ok, char *take_text, char *take_next)
+static bool record(struct exam *e, enum doctor_check c, bool ok, char *take_text, char *take_next)
 {
     redact_text(e->hidden, take_text, false);
     if (take_next)

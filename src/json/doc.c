@@ -8,7 +8,7 @@ enum { TAPE_MIN = 64 };
 
 /* How much is kept of a stretch of text while it is checked: one function, compiled twice. Below
  * both, check_container() keeps nothing. */
-enum mode {
+enum keep_mode {
     MODE_TAPE, /* every value, down to keep_depth */
     MODE_KEYS, /* keys of open objects, down to unique_depth; dropped when the object ends */
 };
@@ -106,7 +106,7 @@ static inline uint32_t container_type(uint8_t open)
 }
 
 static HOT void begin_container(struct reader *r, struct frame *parent, const uint8_t *p,
-                                const enum mode mode)
+                                const enum keep_mode mode)
 {
     parent[1] = (struct frame){
         .node =
@@ -127,7 +127,7 @@ static bool keys_differ(struct reader *r, uint32_t first, uint32_t n, enum uniqu
 
 /* The container of frame f, which lies at `depth`, ends before p. */
 static HOT bool end_container(struct reader *r, const struct frame *f, const uint8_t *p, int depth,
-                              const enum mode mode)
+                              const enum keep_mode mode)
 {
     struct json_doc *doc = r->doc;
     struct json_node *n;
@@ -152,7 +152,7 @@ static const uint8_t *walk_keys(struct reader *r, const uint8_t *p, int depth);
 
 /* A scalar, or a container that lies too deep for this mode. */
 static HOT const uint8_t *read_whole(struct reader *r, struct frame *parent, const uint8_t *p,
-                                     int depth, const enum mode mode)
+                                     int depth, const enum keep_mode mode)
 {
     const uint8_t *from = p;
     uint8_t c = lex_peek(p, r->lex.end);
@@ -172,7 +172,7 @@ static HOT const uint8_t *read_whole(struct reader *r, struct frame *parent, con
 /* Checks the value at p, which lies at depth `floor`, to its end. What is open is on the stack of
  * frames, so a text cannot make us recurse. */
 static HOT const uint8_t *walk(struct reader *r, const uint8_t *p, const int floor,
-                               const enum mode mode)
+                               const enum keep_mode mode)
 {
     const uint8_t *const end = r->lex.end;
     const int deep = mode == MODE_TAPE ? r->keep : r->unique;

@@ -59,7 +59,7 @@ static int read_value(struct json v, void *place, struct arena *arena, struct pb
 }
 
 /* clang-format off */
-static const struct kind {
+static const struct field_kind {
     unsigned types;
     const char *name;
     read_fn *read;
@@ -82,7 +82,7 @@ static bool absent(struct json v) { return json_is(v, JSON_NONE) || json_is(v, J
 static int read_field(struct json v, const struct json_field *f, void *out, struct arena *arena,
                       struct pb_error *err)
 {
-    const struct kind *k = &kinds[f->kind];
+    const struct field_kind *k = &kinds[f->kind];
     int rc;
 
     if (absent(v)) {

@@ -137,7 +137,7 @@ static bool read_hex(uint8_t *out, size_t n, struct span text)
     return true;
 }
 
-struct entry {
+struct token_entry {
     struct span name, sha256;
     const char *may;
     int64_t created;
@@ -146,14 +146,14 @@ struct entry {
 static int read_entry(struct tokens *t, struct json v, struct arena *a, struct pb_error *err)
 {
     static const struct json_field fields[] = {
-        { "name", JSON_FIELD_STRING, offsetof(struct entry, name), JSON_REQUIRED },
-        { "may", JSON_FIELD_CSTR, offsetof(struct entry, may), JSON_REQUIRED },
-        { "sha256", JSON_FIELD_STRING, offsetof(struct entry, sha256), JSON_REQUIRED },
-        { "created", JSON_FIELD_INT, offsetof(struct entry, created), 0 },
+        { "name", JSON_FIELD_STRING, offsetof(struct token_entry, name), JSON_REQUIRED },
+        { "may", JSON_FIELD_CSTR, offsetof(struct token_entry, may), JSON_REQUIRED },
+        { "sha256", JSON_FIELD_STRING, offsetof(struct token_entry, sha256), JSON_REQUIRED },
+        { "created", JSON_FIELD_INT, offsetof(struct token_entry, created), 0 },
         { 0 },
     };
     uint8_t digest[SHA256_BYTES] = { 0 };
-    struct entry e = { 0 };
+    struct token_entry e = { 0 };
     enum token_may may;
 
     if (json_fields(v, fields, &e, a, err) < 0)

@@ -67,7 +67,7 @@ int control_no_server_of(const struct hub *h, const char *item, struct pb_error 
     return control_no_server(item, names, err);
 }
 
-struct search {
+struct server_search {
     const char *item;
     struct link *best;
     size_t n;
@@ -75,7 +75,7 @@ struct search {
 
 static void try_server(void *ctx, struct link *l)
 {
-    struct search *s = ctx;
+    struct server_search *s = ctx;
     size_t n = control_begins_with(s->item, link_name(l));
 
     if (n > s->n) {
@@ -86,7 +86,7 @@ static void try_server(void *ctx, struct link *l)
 
 static struct link *server_of(const struct hub *h, const char *item)
 {
-    struct search s = { .item = item };
+    struct server_search s = { .item = item };
 
     hub_each(h, try_server, &s);
     return s.best;

@@ -163,7 +163,7 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
     json_end(o);
 }
 
-struct writing {
+struct control_writing {
     struct json_out *o;
     const struct hub *hub;
     const char *server;
@@ -173,14 +173,14 @@ struct writing {
 
 static void write_one_server(void *ctx, struct link *l)
 {
-    struct writing *w = ctx;
+    struct control_writing *w = ctx;
 
     control_write_server(w->o, NULL, w->hub, l, false);
 }
 
 void control_write_servers(struct json_out *o, const char *key, const struct hub *h)
 {
-    struct writing w = { .o = o, .hub = h };
+    struct control_writing w = { .o = o, .hub = h };
 
     json_begin_array(o, key);
     hub_each(h, write_one_server, &w);
@@ -251,7 +251,7 @@ static const char *failure_name(const struct link *l)
 
 static void write_failed(void *ctx, struct link *l)
 {
-    struct writing *w = ctx;
+    struct control_writing *w = ctx;
     AUTO_BUF struct buf text = { 0 };
     struct link_status status;
     const char *why;
@@ -273,7 +273,7 @@ static void write_failed(void *ctx, struct link *l)
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
                           const char *server)
 {
-    struct writing w = { .o = o, .hub = h, .server = server };
+    struct control_writing w = { .o = o, .hub = h, .server = server };
 
     json_begin_array(o, key);
     hub_each(h, write_failed, &w);
@@ -292,7 +292,7 @@ void control_write_modes(struct json_out *o, const char *key, const struct hub *
 
 static void write_call(void *ctx, const struct call_view *c)
 {
-    struct writing *w = ctx;
+    struct control_writing *w = ctx;
 
     if (!w->room)
         return;
@@ -315,7 +315,7 @@ static void write_call(void *ctx, const struct call_view *c)
 
 static void write_calls_of(void *ctx, struct link *l)
 {
-    struct writing *w = ctx;
+    struct control_writing *w = ctx;
 
     w->server = link_name(l);
     link_each_call(l, write_call, w);
@@ -323,7 +323,7 @@ static void write_calls_of(void *ctx, struct link *l)
 
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h)
 {
-    struct writing w = { .o = o, .hub = h, .room = CONTROL_CALLS_MAX };
+    struct control_writing w = { .o = o, .hub = h, .room = CONTROL_CALLS_MAX };
 
     json_begin_array(o, key);
     hub_each(h, write_calls_of, &w);
@@ -355,7 +355,7 @@ void control_write_log(struct json_out *o, const char *key, const char *server,
 
 static void write_log_of(void *ctx, struct link *l)
 {
-    struct writing *w = ctx;
+    struct control_writing *w = ctx;
     size_t n = link_log_count(l);
 
     if (w->server && strcmp(w->server, link_name(l)) != 0)
@@ -367,7 +367,7 @@ static void write_log_of(void *ctx, struct link *l)
 void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
                         const char *server, size_t lines)
 {
-    struct writing w = { .o = o, .hub = h, .server = server, .lines = lines };
+    struct control_writing w = { .o = o, .hub = h, .server = server, .lines = lines };
 
     json_begin_array(o, key);
     hub_each(h, write_log_of, &w);

@@ -11,7 +11,7 @@
 #include "mcp/serve/serve.h"
 #include <assert.h>
 
-struct ask {
+struct external_ask {
     struct hub *hub;
     struct request *r; /* NULL: nobody wants the answer any more */
     uint64_t id, limit_ms;
@@ -23,7 +23,7 @@ struct ask {
     const char *key, *missing; /* what `named` is, and the code when the server has no such thing */
 };
 
-static void ask_free(struct ask *a)
+static void ask_free(struct external_ask *a)
 {
     free(a->server);
     free(a->named);
@@ -88,7 +88,7 @@ static void fail_missing(struct external *x, const char *key, const char *missin
 
 /* ---- asking ------------------------------------------------------------------------------- */
 
-static void fail_timeout(struct ask *a)
+static void fail_timeout(struct external_ask *a)
 {
     AUTO_BUF struct buf text = { 0 };
 
@@ -98,14 +98,14 @@ static void fail_timeout(struct ask *a)
 }
 
 /* Which of the codes says that there is no such thing: servers do not agree. */
-static bool says_missing(const struct ask *a, const struct pb_error *err)
+static bool says_missing(const struct external_ask *a, const struct pb_error *err)
 {
     return a->missing && err->code == PB_E_REMOTE &&
            (err->sys == RPC_RESOURCE_NOT_FOUND || err->sys == RPC_INVALID_PARAMS ||
             err->sys == RPC_METHOD_NOT_FOUND);
 }
 
-static void answer_error(struct ask *a, const struct pb_error *err)
+static void answer_error(struct external_ask *a, const struct pb_error *err)
 {
     enum fault fault = fault_of(err);
 
@@ -121,7 +121,7 @@ static void answer_error(struct ask *a, const struct pb_error *err)
         external_fail(a->r, "call_failed", "code", span_of(fault_name(err)), err->msg);
 }
 
-static void answer_result(struct ask *a, struct span result)
+static void answer_result(struct external_ask *a, struct span result)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf out = { 0 };
@@ -138,7 +138,7 @@ static void answer_result(struct ask *a, struct span result)
 
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
-    struct ask *a = ctx;
+    struct external_ask *a = ctx;
 
     if (a->r) {
         a->r->cancel = NULL;
@@ -155,7 +155,7 @@ static void on_progress(void *ctx, struct span params)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena arena = { 0 };
-    struct ask *a = ctx;
+    struct external_ask *a = ctx;
     double progress, total = 0;
 
     if (!a->r || json_parse(&doc, params, NULL, NULL) < 0 ||
@@ -169,18 +169,18 @@ static void on_progress(void *ctx, struct span params)
 
 static void on_cancel(struct request *r, enum cancel_reason why)
 {
-    struct ask *a = r->work;
+    struct external_ask *a = r->work;
 
     a->r = NULL;
     hub_cancel(a->hub, a->id, why == CANCEL_SHUTDOWN ? CALL_SHUTDOWN : CALL_BY_USER);
 }
 
 /* `take_a` has what the answer is made of. */
-static void ask(struct external *x, struct ask *take_a, const struct link *l, const char *method,
-                struct span params)
+static void ask(struct external *x, struct external_ask *take_a, const struct link *l,
+                const char *method, struct span params)
 {
     AUTO_BUF struct buf caller = { 0 }, client = { 0 };
-    struct ask *a = take_a;
+    struct external_ask *a = take_a;
     struct pb_error err;
 
     a->hub = x->hub;
@@ -210,9 +210,9 @@ static void ask(struct external *x, struct ask *take_a, const struct link *l, co
     x->r->cancel = on_cancel;
 }
 
-static struct ask *ask_new(struct span named)
+static struct external_ask *ask_new(struct span named)
 {
-    struct ask *a = NEW(struct ask);
+    struct external_ask *a = NEW(struct external_ask);
 
     a->named = mem_dupn(named.p, named.n);
     a->named_n = named.n;
@@ -284,7 +284,7 @@ bool external_write_resource(struct json_out *o, struct json result, bool *is_er
 
 /* A tool or prompt by its name, with arguments. `otherwise`: what they are when there are none. */
 static void ask_named(struct external *x, enum list_kind kind, const char *method,
-                      struct span otherwise, const struct ask *how)
+                      struct span otherwise, const struct external_ask *how)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
@@ -292,7 +292,7 @@ static void ask_named(struct external *x, enum list_kind kind, const char *metho
     const struct entry *e;
     const struct link *l;
     struct pb_error err = { 0 };
-    struct ask *a;
+    struct external_ask *a;
 
     if (x->server.p)
         scope.server = arena_dup(x->arena, x->server);
@@ -315,15 +315,16 @@ static void ask_named(struct external *x, enum list_kind kind, const char *metho
 
 void external_call_tool(struct external *x)
 {
-    ask_named(x, LIST_TOOLS, "tools/call", SPAN("{}"),
-              &(struct ask){ .write = write_tool, .key = "tool", .missing = "tool_not_found" });
+    ask_named(
+        x, LIST_TOOLS, "tools/call", SPAN("{}"),
+        &(struct external_ask){ .write = write_tool, .key = "tool", .missing = "tool_not_found" });
 }
 
 void external_get_prompt(struct external *x)
 {
-    ask_named(
-        x, LIST_PROMPTS, "prompts/get", SPAN(""),
-        &(struct ask){ .write = write_prompt, .key = "prompt", .missing = "prompt_not_found" });
+    ask_named(x, LIST_PROMPTS, "prompts/get", SPAN(""),
+              &(struct external_ask){
+                  .write = write_prompt, .key = "prompt", .missing = "prompt_not_found" });
 }
 
 void external_read_resource(struct external *x)
@@ -331,7 +332,7 @@ void external_read_resource(struct external *x)
     const struct link *l = hub_link(x->hub, arena_dup(x->arena, x->server));
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
-    struct ask *a;
+    struct external_ask *a;
 
     assert(l && "external_call() has looked");
     json_begin_object(&o, NULL);

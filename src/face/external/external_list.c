@@ -4,13 +4,13 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 
-struct listing {
+struct external_listing {
     struct external *x;
     struct json_out o;
     struct map counts; /* server -> how many tools of it are shown */
 };
 
-static void count_tools(struct listing *g)
+static void count_tools(struct external_listing *g)
 {
     const struct catalog *c = hub_catalog(g->x->hub);
     const struct entry *const *all;
@@ -27,7 +27,7 @@ static void count_tools(struct listing *g)
 
 static void put_server(void *ctx, struct link *l)
 {
-    struct listing *g = ctx;
+    struct external_listing *g = ctx;
     struct link_status status = { 0 };
 
     if (!scope_shows_server(hub_catalog(g->x->hub), &g->x->scope, link_name(l)))
@@ -45,7 +45,7 @@ static void put_server(void *ctx, struct link *l)
 void external_list_servers(struct external *x)
 {
     AUTO_BUF struct buf out = { 0 };
-    struct listing g = { .x = x, .o = json_out(&out) };
+    struct external_listing g = { .x = x, .o = json_out(&out) };
 
     count_tools(&g);
     json_begin_object(&g.o, NULL);

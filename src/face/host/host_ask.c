@@ -59,7 +59,7 @@ static bool is_roots(struct span result)
 }
 
 /* A question that a client has. */
-struct asked {
+struct host_question {
     struct hosts *set;
     struct peer *peer;
     struct link_question *q;
@@ -70,7 +70,7 @@ static struct span asked_key(const struct link_question *const *q)
     return span_make((const char *)q, sizeof *q);
 }
 
-static struct link_question *asked_free(struct asked *a)
+static struct link_question *asked_free(struct host_question *a)
 {
     struct link_question *q = a->q;
 
@@ -89,10 +89,10 @@ static void on_answer(struct peer *p, void *ctx, struct span result, const struc
 
 static int ask(struct hosts *s, struct peer *p, struct link_question *q, struct pb_error *err)
 {
-    struct asked *a = NEW(struct asked);
+    struct host_question *a = NEW(struct host_question);
     int rc;
 
-    *a = (struct asked){ s, p, q };
+    *a = (struct host_question){ s, p, q };
     map_put(&s->asked, asked_key(&(const struct link_question *){ q }), a);
     rc = peer_question(p, "roots/list", SPAN(""), HOST_ROOTS_MS, on_answer, a, err);
     if (rc < 0)
@@ -106,7 +106,7 @@ void hosts_stop_asking(struct hosts *s)
     const struct map_slot *slot;
 
     while ((slot = map_next(&s->asked, &at))) {
-        struct asked *a = slot->value;
+        struct host_question *a = slot->value;
 
         peer_withdraw(a->peer, a, "the program ends");
         link_answer(asked_free(a), SPAN("{\"roots\":[]}"));
@@ -117,7 +117,7 @@ void hosts_stop_asking(struct hosts *s)
 void hosts_withdrawn(void *ctx, const struct link_question *q)
 {
     struct hosts *s = ctx;
-    struct asked *a = map_get(&s->asked, asked_key(&q));
+    struct host_question *a = map_get(&s->asked, asked_key(&q));
 
     if (!a)
         return;
@@ -176,14 +176,14 @@ void host_roots_moved(struct host *h, const struct peer *p, bool came)
 
 /* ---- when a client says so ---------------------------------------------------------------- */
 
-struct change {
+struct roots_change {
     struct host *h;
     const char *caller;
 };
 
 static void tell_change(void *ctx, struct link *l)
 {
-    const struct change *c = ctx;
+    const struct roots_change *c = ctx;
 
     if (host_hears(c->h, link_name(l)))
         link_roots_changed(l, c->caller);
@@ -209,7 +209,7 @@ static void on_turn_end(void *ctx)
         if (!p)
             continue;
         caller_peer_key(p, &key);
-        hub_each(s->hub, tell_change, &(struct change){ h, buf_cstr(&key) });
+        hub_each(s->hub, tell_change, &(struct roots_change){ h, buf_cstr(&key) });
     }
     map_done(&moved);
     hosts_release(s);

@@ -10,9 +10,9 @@
 #include "mcp/serve/serve.h"
 
 /* A resource that clients of this host want to hear of. */
-struct watch {
-    struct watch *next; /* of the same resource, under another URI */
-    struct span uri;    /* outward */
+struct watched_resource {
+    struct watched_resource *next; /* of the same resource, under another URI */
+    struct span uri;               /* outward */
     char *server;
     struct span own; /* as the server knows it */
     bool lost;       /* the server was removed, and the subscription with it */
@@ -50,10 +50,10 @@ bool host_subscribable(void *ctx, struct span uri)
     return route(h, uri, &a, &s->steps).server != NULL;
 }
 
-static struct watch *watch_new(struct span uri, const char *server, struct span own)
+static struct watched_resource *watch_new(struct span uri, const char *server, struct span own)
 {
     size_t n = strlen(server) + 1;
-    struct watch *w = mem_zero(sizeof *w + uri.n + own.n + n);
+    struct watched_resource *w = mem_zero(sizeof *w + uri.n + own.n + n);
 
     memcpy(w->bytes, server, n);
     memcpy(w->bytes + n, uri.p, uri.n);
@@ -70,7 +70,7 @@ static void watch_begin(struct host *h, struct span uri)
     AUTO_BUF struct buf key = { 0 };
     size_t steps = CATALOG_STEPS_MAX; /* host_subscribable() has found it with less */
     struct uri_route to = route(h, uri, &a, &steps);
-    struct watch *w;
+    struct watched_resource *w;
 
     if (!to.server)
         return;
@@ -84,7 +84,7 @@ static void watch_begin(struct host *h, struct span uri)
 static void watch_end(struct host *h, struct span uri)
 {
     AUTO_BUF struct buf key = { 0 };
-    struct watch *w = map_del(&h->watches, uri), *first;
+    struct watched_resource *w = map_del(&h->watches, uri), *first;
 
     if (!w)
         return;
@@ -128,7 +128,7 @@ static void watches_moved(struct host *h, const char *server, bool removed)
     struct map_slot *slot;
 
     MAP_FOREACH(slot, &h->watches) {
-        struct watch *w = slot->value;
+        struct watched_resource *w = slot->value;
 
         if (w->lost == removed || strcmp(w->server, server) != 0)
             continue;
@@ -181,7 +181,7 @@ static void on_resource_updated(void *ctx, const char *server, struct span uri)
     {
         struct host *h = HOST_AT(pos);
 
-        for (struct watch *w = map_get(&h->by_origin, buf_span(&key)); w; w = w->next)
+        for (struct watched_resource *w = map_get(&h->by_origin, buf_span(&key)); w; w = w->next)
             server_resource_updated(h->server, w->uri);
     }
 }

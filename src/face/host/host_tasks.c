@@ -48,7 +48,7 @@ void host_task(struct host *h, struct request *r, const struct scope *scope)
 
 /* ---- whether there are any ---------------------------------------------------------------- */
 
-struct search {
+struct task_search {
     struct host *h;
     const struct scope *scope;
     bool found;
@@ -56,14 +56,14 @@ struct search {
 
 static void look_at(void *ctx, struct link *l)
 {
-    struct search *s = ctx;
+    struct task_search *s = ctx;
 
     s->found |= link_has_tasks(l) && scope_shows_server(s->h->set->catalog, s->scope, link_name(l));
 }
 
 bool host_has_tasks(struct host *h)
 {
-    struct search s = { .h = h, .scope = host_view(h, NULL) };
+    struct task_search s = { .h = h, .scope = host_view(h, NULL) };
 
     if (s.scope && h->set->hub)
         hub_each(h->set->hub, look_at, &s);

@@ -34,7 +34,7 @@ struct attach {
 
 /* ---- the first line ------------------------------------------------------------------------ */
 
-struct wish {
+struct attach_wish {
     struct json attach;
     char *server, *mode, *expose;
     bool control;
@@ -44,18 +44,18 @@ static int read_wish(struct span line, struct host_scope *out, struct arena *a,
                      struct pb_error *err)
 {
     static const struct json_field outer[] = {
-        { "attach", JSON_FIELD_OBJECT, offsetof(struct wish, attach), JSON_REQUIRED },
+        { "attach", JSON_FIELD_OBJECT, offsetof(struct attach_wish, attach), JSON_REQUIRED },
         { 0 },
     };
     static const struct json_field inner[] = {
-        { "server", JSON_FIELD_CSTR, offsetof(struct wish, server), 0 },
-        { "mode", JSON_FIELD_CSTR, offsetof(struct wish, mode), 0 },
-        { "expose", JSON_FIELD_CSTR, offsetof(struct wish, expose), 0 },
-        { "control", JSON_FIELD_BOOL, offsetof(struct wish, control), 0 },
+        { "server", JSON_FIELD_CSTR, offsetof(struct attach_wish, server), 0 },
+        { "mode", JSON_FIELD_CSTR, offsetof(struct attach_wish, mode), 0 },
+        { "expose", JSON_FIELD_CSTR, offsetof(struct attach_wish, expose), 0 },
+        { "control", JSON_FIELD_BOOL, offsetof(struct attach_wish, control), 0 },
         { 0 },
     };
     AUTO_JSON struct json_doc doc = { 0 };
-    struct wish w = { 0 };
+    struct attach_wish w = { 0 };
     int rc = json_parse(&doc, line, &(struct json_opts){ .unique_depth = JSON_ALL }, err);
 
     if (rc == 0)

@@ -47,7 +47,7 @@ struct serve {
 };
 
 /* What a path asks for. */
-struct place {
+struct path_target {
     struct host_scope scope;
     enum { PLACE_MCP, PLACE_SSE, PLACE_MESSAGES } what;
     struct span path; /* without what it is */
@@ -78,13 +78,13 @@ static bool take_tail(struct span *path, const char *tail)
 
 /* "/mcp[/<server>|/mode/<mode>][/sse|/messages]", and "/sse", "/messages" for "/mcp/sse", …. One
  * that is called "sse" itself is reached as "%73se". Names lie in the arena. */
-static bool find_place(struct span path, struct place *out, struct arena *a)
+static bool find_place(struct span path, struct path_target *out, struct arena *a)
 {
     AUTO_BUF struct buf name = { 0 };
     struct span rest;
     bool mode;
 
-    *out = (struct place){ 0 };
+    *out = (struct path_target){ 0 };
     if (take_tail(&path, "/sse"))
         out->what = PLACE_SSE;
     else if (take_tail(&path, "/messages"))
@@ -106,7 +106,7 @@ static bool find_place(struct span path, struct place *out, struct arena *a)
     return true;
 }
 
-static struct mount *find_mount(struct serve *s, const struct place *p, const char *principal,
+static struct mount *find_mount(struct serve *s, const struct path_target *p, const char *principal,
                                 struct pb_error *err)
 {
     AUTO_BUF struct buf messages = { 0 }, key = { 0 };
@@ -290,7 +290,7 @@ static struct guard_verdict judge(struct serve *s, const struct http_request *r)
 static bool takes_body(const struct http_request *r)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct place place;
+    struct path_target place;
 
     if (rest_owns(http_path(r)))
         return rest_takes_body(r);
@@ -330,7 +330,7 @@ static void handle(void *ctx, struct http_request *r)
     AUTO_ARENA struct arena a = { 0 };
     struct guard_verdict v = judge(s, r);
     struct pb_error err;
-    struct place place;
+    struct path_target place;
     struct mount *m;
 
     if (v.status)

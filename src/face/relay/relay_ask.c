@@ -125,9 +125,9 @@ bool ask_allowed(const struct relay *c, struct span method, struct json params, 
     return *kind != ASK_URL || is_web_url(json_get(params, "url"));
 }
 
-struct ask *ask_new(struct relay *c, enum ask_kind kind)
+struct relay_ask *ask_new(struct relay *c, enum ask_kind kind)
 {
-    struct ask *a = NEW(struct ask);
+    struct relay_ask *a = NEW(struct relay_ask);
 
     a->relay = c;
     a->kind = kind;
@@ -136,7 +136,7 @@ struct ask *ask_new(struct relay *c, enum ask_kind kind)
     return a;
 }
 
-int ask_put(struct ask *a, struct span params, request_answer_fn *fn, struct pb_error *err)
+int ask_put(struct relay_ask *a, struct span params, request_answer_fn *fn, struct pb_error *err)
 {
     int rc = request_question(a->relay->request, relay_ask_method(a->kind), params, fn, a, err);
 
@@ -145,7 +145,7 @@ int ask_put(struct ask *a, struct span params, request_answer_fn *fn, struct pb_
 }
 
 /* A request that has ended has taken its questions with it. */
-void ask_free(struct ask *a)
+void ask_free(struct relay_ask *a)
 {
     struct request *r = a->relay->request;
 
@@ -164,7 +164,7 @@ void ask_free(struct ask *a)
 void asks_drop(struct relay *c)
 {
     while (!list_empty(&c->asks))
-        ask_free(CONTAINER_OF(c->asks.next, struct ask, in_relay));
+        ask_free(CONTAINER_OF(c->asks.next, struct relay_ask, in_relay));
 }
 
 /* ---- a legacy server asks ----------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static void go_on(struct relay *c)
 
 static void on_answer(struct request *r, void *ctx, struct span result, const struct pb_error *err)
 {
-    struct ask *a = ctx;
+    struct relay_ask *a = ctx;
     struct link_question *q = a->question;
     struct relay *c = a->relay;
 
@@ -198,7 +198,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
 static void ask_client(struct relay *c, struct link_question *q, enum ask_kind kind,
                        struct span params)
 {
-    struct ask *a = ask_new(c, kind);
+    struct relay_ask *a = ask_new(c, kind);
     struct pb_error err;
 
     a->question = q;
@@ -219,7 +219,7 @@ static void keep_for_client(struct relay *c, struct link_question *q, enum ask_k
                             struct span params)
 {
     AUTO_BUF struct buf key = { 0 };
-    struct ask *a = ask_new(c, kind);
+    struct relay_ask *a = ask_new(c, kind);
 
     buf_printf(&key, "q%u", ++c->last_key); /* keys are never used twice in a call */
     a->key = buf_take(&key);
@@ -263,7 +263,7 @@ void relay_on_withdrawn(void *ctx, const struct link_question *q)
 
     relay_hold(c); /* telling the client may end its request */
     LIST_FOREACH(pos, safe, &c->asks) {
-        struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+        struct relay_ask *a = CONTAINER_OF(pos, struct relay_ask, in_relay);
 
         if (a->question == q) {
             ask_free(a);

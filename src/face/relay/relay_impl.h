@@ -30,7 +30,7 @@ enum relay_where {
 enum ask_kind { ASK_FORM, ASK_URL, ASK_MODEL, ASK_MODEL_TOOLS, ASK_ROOTS, ASK_KINDS };
 
 /* A question that is not answered yet; or, of an input_required, one that was put. */
-struct ask {
+struct relay_ask {
     struct list in_relay;
     struct relay *relay;
     enum ask_kind kind;
@@ -123,11 +123,11 @@ void asks_caps(struct buf *out, const struct envelope *env);
 bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
                  int *code, const char **text);
 const char *relay_ask_method(enum ask_kind kind);
-struct ask *ask_new(struct relay *c, enum ask_kind kind);
+struct relay_ask *ask_new(struct relay *c, enum ask_kind kind);
 /* A client that is still being asked is told that nobody wants to know it any more. */
-void ask_free(struct ask *a);
+void ask_free(struct relay_ask *a);
 /* Asks the client of a relay, which is a legacy one. */
-MUST_CHECK int ask_put(struct ask *a, struct span params, request_answer_fn *fn,
+MUST_CHECK int ask_put(struct relay_ask *a, struct span params, request_answer_fn *fn,
                        struct pb_error *err);
 void asks_drop(struct relay *c);
 /* call_spec.question */

@@ -65,7 +65,7 @@ void relay_drop_kept(struct relay *c)
 }
 
 /* Takes one question out, for good. */
-static struct link_question *take_question(struct ask *a)
+static struct link_question *take_question(struct relay_ask *a)
 {
     struct link_question *q = a->question;
 
@@ -78,7 +78,7 @@ static void refuse_all(struct relay *c, const char *why)
 {
     relay_hold(c);
     while (!list_empty(&c->asks))
-        link_refuse(take_question(CONTAINER_OF(c->asks.next, struct ask, in_relay)),
+        link_refuse(take_question(CONTAINER_OF(c->asks.next, struct relay_ask, in_relay)),
                     RPC_INTERNAL_ERROR, why);
     relay_pause(c, false);
     relay_release(c);
@@ -90,7 +90,7 @@ static void write_asks(struct json_out *o, const struct relay *c)
 
     json_begin_object(o, "inputRequests");
     LIST_FOREACH(pos, safe, &c->asks) {
-        const struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+        const struct relay_ask *a = CONTAINER_OF(pos, struct relay_ask, in_relay);
 
         json_begin_object(o, a->key);
         json_put_str(o, "method", relay_ask_method(a->kind));
@@ -205,7 +205,7 @@ static bool answers_are_objects(const struct relay *c, struct json inputs)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &c->asks) {
-        struct json answer = json_get(inputs, CONTAINER_OF(pos, struct ask, in_relay)->key);
+        struct json answer = json_get(inputs, CONTAINER_OF(pos, struct relay_ask, in_relay)->key);
 
         if (!json_is(answer, JSON_NONE) && !json_is(answer, JSON_OBJECT))
             return false;
@@ -213,12 +213,12 @@ static bool answers_are_objects(const struct relay *c, struct json inputs)
     return true;
 }
 
-static struct ask *find_answered(const struct relay *c, struct json inputs)
+static struct relay_ask *find_answered(const struct relay *c, struct json inputs)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &c->asks) {
-        struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+        struct relay_ask *a = CONTAINER_OF(pos, struct relay_ask, in_relay);
 
         if (json_is(json_get(inputs, a->key), JSON_OBJECT))
             return a;
@@ -229,7 +229,7 @@ static struct ask *find_answered(const struct relay *c, struct json inputs)
 /* Hands the answers to the server. Each may be what the call ends with: it is looked for anew. */
 static void give_answers(struct relay *c, struct json inputs)
 {
-    struct ask *a;
+    struct relay_ask *a;
 
     while (!c->dead && (a = find_answered(c, inputs)) != NULL) {
         struct span answer = json_text(json_get(inputs, a->key));

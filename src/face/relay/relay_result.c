@@ -162,7 +162,7 @@ static void cache_hints(struct edits *e, struct span whole, struct json result)
  * looked for: a search costs less than a parse. Depths are those at which URIs are found in the
  * member, which is all that is read. */
 /* clang-format off */
-static const struct place {
+static const struct uri_place {
     const char *method, *member, *sign;
     int depth;
     void (*name)(struct relay *c, struct edits *e, struct span whole, struct json member);
@@ -192,7 +192,7 @@ static void name_uris(struct relay *c, const char *method, struct edits *e, stru
     AUTO_JSON struct json_doc doc = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct place *p = &places[i];
+        const struct uri_place *p = &places[i];
         struct json_opts opts = { .keep_depth = p->depth };
         struct span member;
 

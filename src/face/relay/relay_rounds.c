@@ -109,7 +109,7 @@ static void put_answers(struct buf *out, const struct relay *c)
     const char *comma = "\"inputResponses\":{";
 
     LIST_FOREACH(pos, safe, &c->asks) {
-        const struct ask *a = CONTAINER_OF(pos, struct ask, in_relay);
+        const struct relay_ask *a = CONTAINER_OF(pos, struct relay_ask, in_relay);
 
         buf_printf(out, "%s\"%s\":%s", comma, a->key, a->answer);
         comma = ",";
@@ -140,14 +140,14 @@ static bool all_answered(const struct relay *c)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &c->asks)
-        if (!CONTAINER_OF(pos, struct ask, in_relay)->answer)
+        if (!CONTAINER_OF(pos, struct relay_ask, in_relay)->answer)
             return false;
     return true;
 }
 
 static void on_answer(struct request *r, void *ctx, struct span result, const struct pb_error *err)
 {
-    struct ask *a = ctx;
+    struct relay_ask *a = ctx;
     struct relay *c = a->relay;
     struct pb_error why;
 
@@ -186,7 +186,7 @@ static int ask_one(struct relay *c, struct json entry, struct pb_error *err)
     struct span key = json_key(entry);
     enum ask_kind kind;
     const char *why;
-    struct ask *a;
+    struct relay_ask *a;
     int code;
 
     ask_allowed(c, json_str(json_get(entry, "method"), &arena), params, &kind, &code, &why);

@@ -12,25 +12,25 @@
 #include "rest_impl.h"
 #include <ctype.h>
 
-struct ask;
+struct rest_ask;
 
 /* What the three kinds of them differ in. */
-struct ask_kind {
+struct rest_ask_kind {
     enum list_kind list;
     const char *method, *key; /* of the body: "tool" */
     const char *missing;      /* the code when there is no such thing */
-    void (*answer)(struct ask *a, const struct client_reply *reply);
+    void (*answer)(struct rest_ask *a, const struct client_reply *reply);
 };
 
-struct ask {
-    const struct ask_kind *kind;
+struct rest_ask {
+    const struct rest_ask_kind *kind;
     struct hub *hub;
     struct http_request *r; /* NULL: gone */
     uint64_t id, limit_ms;
     char *server, *named;
 };
 
-static void ask_free(struct ask *a)
+static void ask_free(struct rest_ask *a)
 {
     free(a->server);
     free(a->named);
@@ -39,14 +39,14 @@ static void ask_free(struct ask *a)
 
 /* ---- failures ---- */
 
-static void fail_named(const struct ask *a, const char *message, struct span rpc)
+static void fail_named(const struct rest_ask *a, const char *message, struct span rpc)
 {
     rest_fail(a->r, &(struct rest_failure){ 404, a->kind->missing, a->kind->key, span_of(a->named),
                                             .message = message, .rpc = rpc });
 }
 
 /* C61 */
-static void fail_timeout(const struct ask *a)
+static void fail_timeout(const struct rest_ask *a)
 {
     AUTO_BUF struct buf text = { 0 };
 
@@ -59,14 +59,14 @@ static void fail_timeout(const struct ask *a)
 
 /* Servers do not agree on the code that says that there is no such thing. A tool that there is may
  * say about its arguments what it likes. */
-static bool says_missing(const struct ask *a, const struct pb_error *err)
+static bool says_missing(const struct rest_ask *a, const struct pb_error *err)
 {
     return a->kind->list != LIST_TOOLS && err->code == PB_E_REMOTE &&
            (err->sys == RPC_RESOURCE_NOT_FOUND || err->sys == RPC_INVALID_PARAMS ||
             err->sys == RPC_METHOD_NOT_FOUND);
 }
 
-static void fail_ask(const struct ask *a, const struct pb_error *err, struct span rpc)
+static void fail_ask(const struct rest_ask *a, const struct pb_error *err, struct span rpc)
 {
     enum fault fault = fault_of(err);
 
@@ -133,7 +133,7 @@ static bool check_ask(struct rest_call *c)
 
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
-    struct ask *a = ctx;
+    struct rest_ask *a = ctx;
 
     if (a->r && reply->err)
         fail_ask(a, reply->err, reply->error);
@@ -144,31 +144,31 @@ static void on_reply(void *ctx, const struct client_reply *reply)
 
 static void on_gone(void *ctx)
 {
-    struct ask *a = ctx;
+    struct rest_ask *a = ctx;
 
     a->r = NULL;
     hub_cancel(a->hub, a->id, CALL_BY_USER);
 }
 
-static void ask(struct rest_call *c, const struct ask_kind *kind, const char *server,
+static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const char *server,
                 struct span named, struct span params)
 {
     const struct link *l = hub_link(c->hub, server);
     const struct rest_value *limit = rest_value(c, "timeout_s");
     const char *id = rest_text(c, "id");
     struct pb_error err;
-    struct ask *a;
+    struct rest_ask *a;
 
     if (!check_ask(c))
         return;
-    a = NEW(struct ask);
-    *a =
-        (struct ask){ .kind = kind,
-                      .hub = c->hub,
-                      .r = c->r,
-                      .limit_ms = limit->given ? (uint64_t)(limit->number * 1000) : link_call_ms(l),
-                      .server = mem_dup(server),
-                      .named = mem_dupn(named.p, named.n) };
+    a = NEW(struct rest_ask);
+    *a = (struct rest_ask){ .kind = kind,
+                            .hub = c->hub,
+                            .r = c->r,
+                            .limit_ms =
+                                limit->given ? (uint64_t)(limit->number * 1000) : link_call_ms(l),
+                            .server = mem_dup(server),
+                            .named = mem_dupn(named.p, named.n) };
     if (hub_call(c->hub,
                  &(struct call_spec){ .server = a->server,
                                       .method = kind->method,
@@ -235,7 +235,7 @@ static void fail_absent(struct rest_call *c, const struct link *l)
 }
 
 /* There is no such tool or prompt: why? True: its server may still have it. */
-static bool explain_missing(struct rest_call *c, const struct ask_kind *kind, const char *item,
+static bool explain_missing(struct rest_call *c, const struct rest_ask_kind *kind, const char *item,
                             const struct pb_error *why, const char **server)
 {
     const struct link *l;
@@ -255,7 +255,7 @@ static bool explain_missing(struct rest_call *c, const struct ask_kind *kind, co
     return false;
 }
 
-static void ask_named(struct rest_call *c, const struct ask_kind *kind)
+static void ask_named(struct rest_call *c, const struct rest_ask_kind *kind)
 {
     const struct rest_value *arguments = rest_value(c, "arguments");
     const char *item = rest_text(c, kind->key), *server;
@@ -316,7 +316,7 @@ static void put_meta(struct json_out *o, struct span meta)
 }
 
 /* Everything else is passed on as it was written. */
-static void answer_result(struct ask *a, const struct client_reply *reply)
+static void answer_result(struct rest_ask *a, const struct client_reply *reply)
 {
     AUTO_ARENA struct arena arena = { 0 };
     AUTO_BUF struct buf body = { 0 };
@@ -335,7 +335,7 @@ static void answer_result(struct ask *a, const struct client_reply *reply)
     rest_reply(a->r, 200, &body);
 }
 
-static void answer_resource(struct ask *a, const struct client_reply *reply)
+static void answer_resource(struct rest_ask *a, const struct client_reply *reply)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf body = { 0 };
@@ -351,24 +351,24 @@ static void answer_resource(struct ask *a, const struct client_reply *reply)
 
 void rest_mcp_tools_call(struct rest_call *c)
 {
-    static const struct ask_kind kind = { LIST_TOOLS, "tools/call", "tool", "tool_not_found",
-                                          answer_result };
+    static const struct rest_ask_kind kind = { LIST_TOOLS, "tools/call", "tool", "tool_not_found",
+                                               answer_result };
 
     ask_named(c, &kind);
 }
 
 void rest_mcp_prompts_get(struct rest_call *c)
 {
-    static const struct ask_kind kind = { LIST_PROMPTS, "prompts/get", "prompt", "prompt_not_found",
-                                          answer_result };
+    static const struct rest_ask_kind kind = { LIST_PROMPTS, "prompts/get", "prompt",
+                                               "prompt_not_found", answer_result };
 
     ask_named(c, &kind);
 }
 
 void rest_mcp_resources_read(struct rest_call *c)
 {
-    static const struct ask_kind kind = { LIST_RESOURCES, "resources/read", "uri",
-                                          "resource_not_found", answer_resource };
+    static const struct rest_ask_kind kind = { LIST_RESOURCES, "resources/read", "uri",
+                                               "resource_not_found", answer_resource };
     const char *server = rest_text(c, "server"), *uri = rest_text(c, "uri");
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);

@@ -30,7 +30,7 @@ struct happening {
     char *server;      /* NULL: of none */
 };
 
-struct reader {
+struct event_reader {
     struct list at;
     struct rest_events *events;
     struct http_request *r;
@@ -62,7 +62,7 @@ struct rest_events {
 
 /* ---- readers ---- */
 
-static void reader_free(struct reader *rd)
+static void reader_free(struct event_reader *rd)
 {
     list_remove(&rd->at);
     rd->events->n_readers--;
@@ -78,7 +78,7 @@ static void reader_free(struct reader *rd)
 
 static void on_gone(void *ctx) { reader_free(ctx); }
 
-static void reader_end(struct reader *rd)
+static void reader_end(struct event_reader *rd)
 {
     struct http_request *r = rd->r;
 
@@ -86,7 +86,7 @@ static void reader_end(struct reader *rd)
     http_end(r);
 }
 
-static bool wants(const struct reader *rd, const struct happening *h)
+static bool wants(const struct event_reader *rd, const struct happening *h)
 {
     if (h->kind != OWN && !(rd->kinds & 1U << h->kind))
         return false;
@@ -94,7 +94,7 @@ static bool wants(const struct reader *rd, const struct happening *h)
 }
 
 /* The place from which it goes on; `lost`: what was before it is not known. */
-static void greet(struct reader *rd, bool lost)
+static void greet(struct event_reader *rd, bool lost)
 {
     AUTO_BUF struct buf text = { 0 };
     struct span data = SPAN("{\"type\":\"reset\"}"), whole;
@@ -109,7 +109,7 @@ static void greet(struct reader *rd, bool lost)
 }
 
 /* Tells proxies and clients that it is still there. */
-static void beat(struct reader *rd)
+static void beat(struct event_reader *rd)
 {
     const struct span text = SPAN(": \n\n");
 
@@ -120,7 +120,7 @@ static void beat(struct reader *rd)
 }
 
 /* Writes what it has not got, as far as there is room. The ring may have passed it. */
-static void feed(struct reader *rd)
+static void feed(struct event_reader *rd)
 {
     struct rest_events *e = rd->events;
 
@@ -162,7 +162,7 @@ static void drop_first(struct rest_events *e)
 static void tell_some(struct rest_events *e, size_t n)
 {
     for (; n && e->left && !list_empty(&e->readers); n--) {
-        struct reader *rd = CONTAINER_OF(e->readers.next, struct reader, at);
+        struct event_reader *rd = CONTAINER_OF(e->readers.next, struct event_reader, at);
 
         e->left--; /* before it is told, which may be its end */
         list_remove(&rd->at);
@@ -347,7 +347,7 @@ void rest_events_end(struct rest_events *e, bool (*stays)(void *ctx, const char 
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &e->readers) {
-        struct reader *rd = CONTAINER_OF(pos, struct reader, at);
+        struct event_reader *rd = CONTAINER_OF(pos, struct event_reader, at);
 
         if (!stays || !stays(ctx, rd->principal))
             reader_end(rd);
@@ -424,16 +424,16 @@ static void begin(struct rest_call *c, unsigned kinds)
 {
     struct rest_events *e = c->rest->events;
     struct span last = http_header(c->r, "Last-Event-ID", NULL);
-    struct reader *rd = NEW(struct reader);
+    struct event_reader *rd = NEW(struct event_reader);
     bool lost = false;
 
-    *rd = (struct reader){ .events = e,
-                           .r = c->r,
-                           .next = e->end,
-                           .principal = mem_dup(c->principal),
-                           .server = mem_dup_opt(rest_text(c, "server")),
-                           .kinds = kinds,
-                           .beats = e->beats };
+    *rd = (struct event_reader){ .events = e,
+                                 .r = c->r,
+                                 .next = e->end,
+                                 .principal = mem_dup(c->principal),
+                                 .server = mem_dup_opt(rest_text(c, "server")),
+                                 .kinds = kinds,
+                                 .beats = e->beats };
     if (last.n)
         lost = !resume_at(e, last, &rd->next);
     list_append(&e->readers, &rd->at);

@@ -66,7 +66,7 @@ void rest_mcp_prompts(struct rest_call *c) { reply_all(c, "prompts", write_promp
 
 /* ---- pages ---- */
 
-struct page {
+struct list_page {
     struct scope scope;
     struct span words; /* in small letters; empty: any */
     uint64_t offset, limit, total;
@@ -88,7 +88,7 @@ static bool holds(struct span text, struct span words, struct arena *a)
     return memmem(text.p, text.n, words.p, words.n) != NULL;
 }
 
-static bool wanted(const struct catalog *c, const struct page *p, const struct entry *e)
+static bool wanted(const struct catalog *c, const struct list_page *p, const struct entry *e)
 {
     AUTO_ARENA struct arena a = { 0 };
 
@@ -99,7 +99,8 @@ static bool wanted(const struct catalog *c, const struct page *p, const struct e
 }
 
 /* False: it takes too long to choose. */
-static bool write_page(struct json_out *o, const struct hub *h, enum list_kind kind, struct page *p)
+static bool write_page(struct json_out *o, const struct hub *h, enum list_kind kind,
+                       struct list_page *p)
 {
     const struct entry *const *all;
     size_t n = catalog_all(hub_catalog(h), kind, &all);
@@ -121,15 +122,15 @@ static bool write_page(struct json_out *o, const struct hub *h, enum list_kind k
 }
 
 /* False: answered. */
-static bool read_page(struct rest_call *c, struct page *p)
+static bool read_page(struct rest_call *c, struct list_page *p)
 {
     const char *id = rest_text(c, "mode"), *server = rest_text(c, "server");
     const struct mode *mode = id ? mode_find(hub_modes(c->hub), span_of(id)) : NULL;
 
-    *p = (struct page){ .scope = control_scope(server, mode),
-                        .words = lower(span_of(rest_text(c, "q")), &c->arena),
-                        .offset = rest_count(c, "offset", 0),
-                        .limit = rest_count(c, "limit", REST_PAGE_ITEMS) };
+    *p = (struct list_page){ .scope = control_scope(server, mode),
+                             .words = lower(span_of(rest_text(c, "q")), &c->arena),
+                             .offset = rest_count(c, "offset", 0),
+                             .limit = rest_count(c, "limit", REST_PAGE_ITEMS) };
     if (id && !mode) {
         rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "mode", span_of(id),
                                                 .message = "There is no mode of this name" });
@@ -148,7 +149,7 @@ static bool read_page(struct rest_call *c, struct page *p)
 }
 
 static bool write_pages(struct json_out *o, const struct hub *h, enum list_kind kind,
-                        struct page *p)
+                        struct list_page *p)
 {
     if (!write_page(o, h, kind, p))
         return false;
@@ -167,7 +168,7 @@ static void reply_page(struct rest_call *c, enum list_kind kind)
 {
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
-    struct page p;
+    struct list_page p;
 
     if (!read_page(c, &p))
         return;

@@ -15,7 +15,7 @@
 static const double bounds[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30 };
 enum { BOUNDS = ARRAY_LEN(bounds) };
 
-enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_CANCELLED, OUTCOME_TIMEOUT, OUTCOMES };
+enum metrics_outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_CANCELLED, OUTCOME_TIMEOUT, OUTCOMES };
 static const char *const outcomes[] = { "ok", "failed", "cancelled", "timeout" };
 _Static_assert(ARRAY_LEN(outcomes) == OUTCOMES, "every outcome has a name");
 
@@ -53,7 +53,7 @@ static struct numbers *numbers_of(struct rest_metrics *m, const char *server)
     return n;
 }
 
-static void count_call(struct numbers *n, enum outcome outcome, double ms)
+static void count_call(struct numbers *n, enum metrics_outcome outcome, double ms)
 {
     size_t i = 0;
 
@@ -98,14 +98,14 @@ void rest_metrics_hub(struct rest_metrics *m, const struct hub *h, const struct 
 
 /* ---- writing ---- */
 
-struct page {
+struct metrics_page {
     struct buf *out;
     struct rest *rest;
     const char *name; /* of the metric that is being written */
     size_t by_state[LINK_COUNT];
 };
 
-static void head(struct page *p, const char *name, const char *type, const char *help)
+static void head(struct metrics_page *p, const char *name, const char *type, const char *help)
 {
     p->name = name;
     buf_printf(p->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -132,15 +132,15 @@ static void put_double(struct buf *out, double v)
     buf_byte(out, '\n');
 }
 
-static void value(struct page *p, double v)
+static void value(struct metrics_page *p, double v)
 {
     buf_printf(p->out, "%s ", p->name);
     put_double(p->out, v);
 }
 
 /* label NULL: only the server. */
-static void of_server(struct page *p, const char *suffix, const char *server, const char *label,
-                      const char *label_value, double v)
+static void of_server(struct metrics_page *p, const char *suffix, const char *server,
+                      const char *label, const char *label_value, double v)
 {
     buf_printf(p->out, "%s%s{server=\"", p->name, suffix);
     put_label(p->out, server);
@@ -154,9 +154,9 @@ static void of_server(struct page *p, const char *suffix, const char *server, co
     put_double(p->out, v);
 }
 
-typedef void put_fn(struct page *p, const char *server, const struct numbers *n);
+typedef void put_fn(struct metrics_page *p, const char *server, const struct numbers *n);
 
-static void each_server(struct page *p, put_fn *put)
+static void each_server(struct metrics_page *p, put_fn *put)
 {
     const struct map *servers = &p->rest->metrics->servers;
     struct map_slot *slot;
@@ -168,13 +168,13 @@ static void each_server(struct page *p, put_fn *put)
     }
 }
 
-static void put_calls(struct page *p, const char *server, const struct numbers *n)
+static void put_calls(struct metrics_page *p, const char *server, const struct numbers *n)
 {
     for (int i = 0; i < OUTCOMES; i++)
         of_server(p, "", server, "outcome", outcomes[i], (double)n->calls[i]);
 }
 
-static void put_durations(struct page *p, const char *server, const struct numbers *n)
+static void put_durations(struct metrics_page *p, const char *server, const struct numbers *n)
 {
     uint64_t sum = 0;
 
@@ -191,17 +191,17 @@ static void put_durations(struct page *p, const char *server, const struct numbe
     of_server(p, "_count", server, NULL, NULL, (double)sum);
 }
 
-static void put_connects(struct page *p, const char *server, const struct numbers *n)
+static void put_connects(struct metrics_page *p, const char *server, const struct numbers *n)
 {
     of_server(p, "", server, NULL, NULL, (double)n->connects);
 }
 
-static void put_losses(struct page *p, const char *server, const struct numbers *n)
+static void put_losses(struct metrics_page *p, const char *server, const struct numbers *n)
 {
     of_server(p, "", server, NULL, NULL, (double)n->losses);
 }
 
-static void put_reconnects(struct page *p, const char *server, const struct numbers *n)
+static void put_reconnects(struct metrics_page *p, const char *server, const struct numbers *n)
 {
     of_server(p, "", server, NULL, NULL, (double)n->reconnects);
 }
@@ -210,7 +210,7 @@ static void put_reconnects(struct page *p, const char *server, const struct numb
 
 static void put_up(void *ctx, struct link *l)
 {
-    struct page *p = ctx;
+    struct metrics_page *p = ctx;
 
     p->by_state[link_state(l)]++;
     of_server(p, "", link_name(l), NULL, NULL, link_is_connected(link_state(l)));
@@ -218,7 +218,7 @@ static void put_up(void *ctx, struct link *l)
 
 static void put_tools(void *ctx, struct link *l)
 {
-    struct page *p = ctx;
+    struct metrics_page *p = ctx;
 
     of_server(p, "", link_name(l), NULL, NULL,
               (double)catalog_count(hub_catalog(p->rest->hub), link_name(l), LIST_TOOLS));
@@ -234,14 +234,14 @@ static void put_in_flight(void *ctx, struct link *l)
 
 static void put_restarts(void *ctx, struct link *l)
 {
-    struct page *p = ctx;
+    struct metrics_page *p = ctx;
     struct hub_counters n;
 
     hub_counters(p->rest->hub, link_name(l), &n);
     of_server(p, "", link_name(l), NULL, NULL, n.restarts);
 }
 
-static void put_states(struct page *p)
+static void put_states(struct metrics_page *p)
 {
     head(p, "patchbay_servers", "gauge", "Servers by state.");
     for (int i = 0; i < LINK_COUNT; i++)
@@ -249,7 +249,7 @@ static void put_states(struct page *p)
                    link_state_name((enum link_state)i), p->by_state[i]);
 }
 
-static void put_hub(struct page *p)
+static void put_hub(struct metrics_page *p)
 {
     head(p, "patchbay_server_up", "gauge", "Whether the server is connected.");
     hub_each(p->rest->hub, put_up, p);
@@ -276,7 +276,7 @@ static void put_hub(struct page *p)
 /* ---- who is there ---- */
 
 /* One thread does everything: what holds it up is felt by all. */
-static void put_loop(struct page *p)
+static void put_loop(struct metrics_page *p)
 {
     struct loop_stats s = loop_stats(p->rest->loop);
 
@@ -290,7 +290,7 @@ static void put_loop(struct page *p)
     value(p, s.longest_ms / 1000);
 }
 
-static void put_process(struct page *p)
+static void put_process(struct metrics_page *p)
 {
     const struct control_facts *f = control_facts_of(p->rest->hosts);
     struct rusage use;
@@ -323,7 +323,7 @@ static void put_process(struct page *p)
 void rest_metrics(struct rest_call *c)
 {
     AUTO_BUF struct buf out = { 0 };
-    struct page p = { .out = &out, .rest = c->rest };
+    struct metrics_page p = { .out = &out, .rest = c->rest };
     struct span body;
 
     put_process(&p);

@@ -5,7 +5,7 @@
 
 enum { FIRST_ROOM = 16, METHOD_MAX = 32 };
 
-enum outcome { OUTCOME_OK, OUTCOME_ERROR, OUTCOME_CANCELLED };
+enum recent_outcome { OUTCOME_OK, OUTCOME_ERROR, OUTCOME_CANCELLED };
 static const char *const outcomes[] = { "ok", "error", "cancelled" };
 
 struct ended {
@@ -13,7 +13,7 @@ struct ended {
     char server[HUB_NAME_MAX + 1], method[METHOD_MAX + 1];
     char subject[REST_SUBJECT_MAX + 1], client[MCP_CLIENT_LABEL_MAX + 1];
     double at, ms; /* wall clock, when it ended; how long it took */
-    enum outcome outcome;
+    enum recent_outcome outcome;
     enum call_cancel why; /* cancelled */
 };
 

@@ -8,7 +8,7 @@ static const char how[] =
     "NAME -- COMMAND, NAME URL, a URL, or a package as in 'npx -y @scope/name'";
 
 /* What was typed, sorted out. */
-struct reading {
+struct add_reading {
     struct arena arena;
     const char *name; /* NULL: it names itself */
     const char *const *target;
@@ -134,7 +134,7 @@ static int refuse_word(const char *word, struct pb_error *err)
                 shown, shown, shown, how);
 }
 
-static int read_one(struct reading *d, const char *text, struct pb_error *err)
+static int read_one(struct add_reading *d, const char *text, struct pb_error *err)
 {
     const char *const *words;
     int rc = add_split(&d->arena, text, &words, err);
@@ -158,7 +158,7 @@ static int read_one(struct reading *d, const char *text, struct pb_error *err)
 }
 
 /* Several words, of which the first may be the name. */
-static int read_words(struct reading *d, const char *const *words, struct pb_error *err)
+static int read_words(struct add_reading *d, const char *const *words, struct pb_error *err)
 {
     if (!words[0])
         return fail(err, PB_E_INVALID, "what is to be added? %s", how);
@@ -182,7 +182,7 @@ static int read_words(struct reading *d, const char *const *words, struct pb_err
     return 0;
 }
 
-static int read_request(struct reading *d, const struct add_request *r, struct pb_error *err)
+static int read_request(struct add_reading *d, const struct add_request *r, struct pb_error *err)
 {
     static const char *const none[] = { NULL };
     const char *const *words = r->words ? r->words : none;
@@ -252,7 +252,7 @@ static void set_package(struct spec *s, const struct add_package *p)
     s->runtime_hint = p->hint ? arena_dup(&s->arena, span_of(p->hint)) : NULL;
 }
 
-static int make_remote(struct spec **out, struct reading *d, const struct add_request *r,
+static int make_remote(struct spec **out, struct add_reading *d, const struct add_request *r,
                        struct pb_error *err)
 {
     const char *url = d->target[0];
@@ -291,14 +291,14 @@ static int make_remote(struct spec **out, struct reading *d, const struct add_re
 }
 
 /* NAME "npx -y x": one word that is a whole command, unless there is a program of that name. */
-static int unfold(struct reading *d, struct pb_error *err)
+static int unfold(struct add_reading *d, struct pb_error *err)
 {
     if (d->target[1] || !has_space(d->target[0]) || access(d->target[0], F_OK) == 0)
         return 0;
     return add_split(&d->arena, d->target[0], &d->target, err);
 }
 
-static int make_command(struct spec **out, struct reading *d, const struct add_request *r,
+static int make_command(struct spec **out, struct add_reading *d, const struct add_request *r,
                         struct pb_error *err)
 {
     AUTO_BUF struct buf name = { 0 };
@@ -345,7 +345,7 @@ static int set_inherit(struct spec **s, const char *text, struct pb_error *err)
 
 int add_parse(struct spec **out, const struct add_request *r, struct pb_error *err)
 {
-    struct reading d = { 0 };
+    struct add_reading d = { 0 };
     int rc = read_request(&d, r, err);
 
     assert(rc < 0 || d.target);

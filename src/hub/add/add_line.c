@@ -4,7 +4,7 @@
 #include "add_parts.h"
 #include "hub/spec/spec.h"
 
-struct line {
+struct add_line {
     const char *const *words;
     bool prefixed; /* it began with "patchbay add" or the like */
     const char **plain, **env, **headers;
@@ -21,7 +21,7 @@ static const char *const prefixes[][4] = {
 };
 /* clang-format on */
 
-static void skip_prefix(struct line *l)
+static void skip_prefix(struct add_line *l)
 {
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         const char *const *p = prefixes[i];
@@ -38,7 +38,7 @@ static void skip_prefix(struct line *l)
 }
 
 /* As a shell takes them: "TOKEN=x npx -y server". */
-static void take_assignments(struct line *l)
+static void take_assignments(struct add_line *l)
 {
     for (; *l->words; l->words++) {
         size_t n = strcspn(*l->words, "=");
@@ -105,7 +105,7 @@ static const struct option *find_option(const char *word, const char **value)
     return NULL;
 }
 
-static void set_option(struct line *l, const struct option *o, const char *value)
+static void set_option(struct add_line *l, const struct option *o, const char *value)
 {
     switch (o->is) {
     case OPT_CWD:
@@ -134,7 +134,7 @@ static void set_option(struct line *l, const struct option *o, const char *value
     }
 }
 
-static int take_option(struct line *l, struct pb_error *err)
+static int take_option(struct add_line *l, struct pb_error *err)
 {
     const char *word = *l->words++, *value;
     const struct option *o = find_option(word, &value);
@@ -151,7 +151,7 @@ static int take_option(struct line *l, struct pb_error *err)
 
 /* ---- words ---- */
 
-static int take_words(struct line *l, struct pb_error *err)
+static int take_words(struct add_line *l, struct pb_error *err)
 {
     bool command = !l->prefixed && starts_command(l->words);
 
@@ -180,7 +180,7 @@ static int take_words(struct line *l, struct pb_error *err)
 
 /* "hello world" is not a server called "hello" unless somebody says that servers are being named.
  */
-static void refuse_prose(struct line *l)
+static void refuse_prose(struct add_line *l)
 {
     const char *const *words = (const char *const *)l->plain;
 
@@ -193,7 +193,7 @@ static void refuse_prose(struct line *l)
 int add_parse_line(struct spec **out, const char *text, const char *name, struct pb_error *err)
 {
     AUTO_ARENA struct arena arena = { 0 };
-    struct line l = { 0 };
+    struct add_line l = { 0 };
     size_t n = 1;
     int rc = add_split(&arena, text, &l.words, err);
 

@@ -11,7 +11,7 @@ struct catalog *catalog_new(void)
     return c;
 }
 
-static void server_free(struct server *s)
+static void server_free(struct catalog_server *s)
 {
     for (size_t k = 0; k < LIST_KINDS; k++) {
         listing_done(&s->lists[k]);
@@ -87,12 +87,12 @@ static bool apply_spec(struct listing *tools, const struct spec *spec)
     return changed;
 }
 
-static struct server *get_server(struct catalog *c, const char *name)
+static struct catalog_server *get_server(struct catalog *c, const char *name)
 {
-    struct server *s = map_get(&c->servers, span_of(name));
+    struct catalog_server *s = map_get(&c->servers, span_of(name));
 
     if (!s) {
-        s = NEW(struct server);
+        s = NEW(struct catalog_server);
         s->name = mem_dup(name);
         map_put(&c->servers, span_of(name), s);
     }
@@ -103,7 +103,7 @@ static struct server *get_server(struct catalog *c, const char *name)
 static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
                     const struct listing *fresh)
 {
-    struct shelf *shelf = &c->shelves[kind];
+    struct catalog_shelf *shelf = &c->shelves[kind];
 
     shelf->items += fresh->n - old->n;
     shelf->bytes += fresh->text_n - old->text_n;
@@ -113,7 +113,7 @@ static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
 }
 
 /* What it had while it was away is what it has, or not any more. */
-static void forget_had(struct catalog *c, struct server *s, enum list_kind kind)
+static void forget_had(struct catalog *c, struct catalog_server *s, enum list_kind kind)
 {
     c->shelves[kind].away -= s->had[kind].n;
     listing_done(&s->had[kind]);
@@ -121,7 +121,7 @@ static void forget_had(struct catalog *c, struct server *s, enum list_kind kind)
 }
 
 /* Is there room for it beside what others have? */
-static int check_room(const struct shelf *shelf, const struct listing *old,
+static int check_room(const struct catalog_shelf *shelf, const struct listing *old,
                       const struct listing *fresh, struct span what, struct pb_error *err)
 {
     if (fresh->n > CATALOG_ITEMS_MAX - (shelf->items - old->n))
@@ -136,7 +136,7 @@ static int check_room(const struct shelf *shelf, const struct listing *old,
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err)
 {
-    struct server *s = get_server(c, spec->name);
+    struct catalog_server *s = get_server(c, spec->name);
     struct listing *list = &s->lists[kind], fresh = { 0 };
     AUTO_BUF struct buf what = { 0 };
     bool differs;
@@ -170,7 +170,7 @@ int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind,
 
 bool catalog_respec(struct catalog *c, const struct spec *spec)
 {
-    struct server *s = catalog_server(c, span_of(spec->name));
+    struct catalog_server *s = catalog_server(c, span_of(spec->name));
     bool changed = s && apply_spec(&s->lists[LIST_TOOLS], spec);
 
     if (changed)
@@ -179,7 +179,7 @@ bool catalog_respec(struct catalog *c, const struct spec *spec)
 }
 
 /* Returns whether there was anything. */
-static bool take_lists(struct catalog *c, struct server *s)
+static bool take_lists(struct catalog *c, struct catalog_server *s)
 {
     bool any = false;
 
@@ -195,7 +195,7 @@ static bool take_lists(struct catalog *c, struct server *s)
 
 bool catalog_drop(struct catalog *c, const char *server)
 {
-    struct server *s = map_del(&c->servers, span_of(server));
+    struct catalog_server *s = map_del(&c->servers, span_of(server));
     bool any;
 
     if (!s)
@@ -215,13 +215,13 @@ bool catalog_knows(const struct catalog *c, const char *server)
 
 bool catalog_put_away(struct catalog *c, const char *server)
 {
-    struct server *s = catalog_server(c, span_of(server));
+    struct catalog_server *s = catalog_server(c, span_of(server));
     bool any = false;
 
     if (!s)
         return false;
     for (unsigned k = 0; k < LIST_KINDS; k++) {
-        struct shelf *shelf = &c->shelves[k];
+        struct catalog_shelf *shelf = &c->shelves[k];
         struct listing *list = &s->lists[k];
 
         if (!list->n || shelf->away + list->n > CATALOG_ITEMS_MAX)
@@ -243,8 +243,8 @@ bool catalog_put_away(struct catalog *c, const char *server)
 
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text)
 {
-    struct item *fresh = item_of_builtin(kind, group, text);
-    struct shelf *shelf = &c->shelves[kind];
+    struct catalog_item *fresh = item_of_builtin(kind, group, text);
+    struct catalog_shelf *shelf = &c->shelves[kind];
     size_t at = 0;
 
     while (at < shelf->n_builtins && !span_eq(shelf->builtins[at]->e.name, fresh->e.name))
@@ -253,7 +253,7 @@ void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group,
         free(shelf->builtins[at]);
     } else {
         shelf->builtins =
-            mem_resize(shelf->builtins, (shelf->n_builtins + 1) * sizeof(struct item *));
+            mem_resize(shelf->builtins, (shelf->n_builtins + 1) * sizeof(struct catalog_item *));
         shelf->n_builtins++;
     }
     shelf->builtins[at] = fresh;
@@ -270,7 +270,7 @@ uint64_t catalog_version(const struct catalog *c, enum list_kind kind)
 
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind)
 {
-    const struct server *s;
+    const struct catalog_server *s;
 
     if (!server)
         return c->shelves[kind].items + c->shelves[kind].n_builtins;
@@ -280,7 +280,7 @@ size_t catalog_count(const struct catalog *c, const char *server, enum list_kind
 
 size_t catalog_left_out(const struct catalog *c, const char *server, enum list_kind kind)
 {
-    const struct server *s = catalog_server(c, span_of(server));
+    const struct catalog_server *s = catalog_server(c, span_of(server));
 
     return s ? s->lists[kind].left_out : 0;
 }
@@ -292,7 +292,7 @@ static bool lets_through(const struct filter *f, const char *server, struct span
     return filter_matches(f, &(struct filter_subject){ .server = span_of(server), .tool = tool });
 }
 
-static bool lets_any_through(const struct filter *f, const struct server *s)
+static bool lets_any_through(const struct filter *f, const struct catalog_server *s)
 {
     const struct listing *tools = &s->lists[LIST_TOOLS];
 
@@ -304,9 +304,9 @@ static bool lets_any_through(const struct filter *f, const struct server *s)
 
 bool scope_shows_server(const struct catalog *c, const struct scope *s, const char *server)
 {
-    struct server *one = catalog_server(c, span_of(server));
+    struct catalog_server *one = catalog_server(c, span_of(server));
     uint64_t version = c->shelves[LIST_TOOLS].version + 1;
-    struct shown *kept = one ? &one->shown : NULL;
+    struct server_shown *kept = one ? &one->shown : NULL;
 
     if (s->no_external || (s->server && strcmp(s->server, server) != 0))
         return false;

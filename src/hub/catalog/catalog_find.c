@@ -5,8 +5,8 @@
 static const struct entry *find_in(const struct catalog *c, struct span server, enum list_kind kind,
                                    struct span name)
 {
-    const struct server *s = catalog_server(c, server);
-    const struct item *i = s ? listing_find(&s->lists[kind], name) : NULL;
+    const struct catalog_server *s = catalog_server(c, server);
+    const struct catalog_item *i = s ? listing_find(&s->lists[kind], name) : NULL;
 
     return i ? &i->e : NULL;
 }

@@ -1,7 +1,7 @@
 /* catalog_impl.h - what the files of the catalog share; nobody else includes it.
  *
- * Per server and kind one listing: the array as it came, one struct item per entry, sorted by
- * name, and one block of names. Ids are "server/name", and a server's name holds no "/", so all
+ * Per server and kind one listing: the array as it came, one struct catalog_item per entry, sorted
+ * by name, and one block of names. Ids are "server/name", and a server's name holds no "/", so all
  * entries in order are the listings one after the other, in the order of "server/". That sequence
  * and the index of outward names (struct order) are made when something is read after a change. Of
  * entries that want the same outward name the one that has been listed for longest has it, also
@@ -31,7 +31,7 @@ struct pages {
     struct arena arena;
 };
 
-struct item {
+struct catalog_item {
     struct entry e;
     uint32_t value_at, value_n; /* of its name or URI in e.text, quotes included */
     uint8_t wire_n;             /* tools and prompts: the outward name lies behind e.id */
@@ -44,7 +44,7 @@ struct item {
 struct listing {
     char *text;
     size_t text_n;
-    struct item *items;
+    struct catalog_item *items;
     size_t n;
     char *names;
     bool cut;        /* the text is not all that the server wrote, but */
@@ -53,18 +53,18 @@ struct listing {
 };
 
 /* Whether a filter shows a server; looked up for each of its resources, so it is kept. */
-struct shown {
+struct server_shown {
     uint8_t digest[SHA256_BYTES]; /* of the filter */
     uint64_t version;             /* of the tools, + 1; 0: nothing is kept */
     bool answer;
 };
 
-struct server {
+struct catalog_server {
     char *name;
     bool away; /* nothing of it is here but what it had: */
     struct listing lists[LIST_KINDS];
     struct listing had[LIST_KINDS]; /* without texts; kept until it lists again */
-    struct shown shown;
+    struct server_shown shown;
 };
 
 struct order {
@@ -75,7 +75,7 @@ struct order {
     size_t mask;
     struct arena wires; /* outward URIs that had to be made */
     /* Templates that are understood, of servers that are away too, the oldest first. */
-    const struct item **aged;
+    const struct catalog_item **aged;
     size_t n_aged;
     struct map pages; /* URI of a tool's page -> the oldest item that names it */
 };
@@ -90,8 +90,8 @@ struct render {
     uint64_t used; /* when, as the catalog counts */
 };
 
-struct shelf {
-    struct item **builtins;
+struct catalog_shelf {
+    struct catalog_item **builtins;
     size_t n_builtins;
     size_t items, bytes; /* of all servers */
     size_t away;         /* items that are remembered of servers that are away */
@@ -105,7 +105,7 @@ struct mentions {
     size_t n;
 };
 
-struct seen {
+struct seen_uri {
     struct list link; /* in catalog.seen_age */
     struct list own;  /* in mentions.seen */
     struct mentions *by;
@@ -116,7 +116,7 @@ struct seen {
 
 struct catalog {
     struct map servers; /* by name */
-    struct shelf shelves[LIST_KINDS];
+    struct catalog_shelf shelves[LIST_KINDS];
     struct order *orders; /* LIST_KINDS; not part of what a const catalog keeps constant */
     struct map seen;      /* by URI */
     struct list seen_age; /* the oldest first */
@@ -136,23 +136,23 @@ void listing_done(struct listing *l);
 /* catalog_pages.c: all of a listing of tools. */
 void pages_read(struct listing *l);
 void pages_free(struct pages *p);
-struct item *listing_find(const struct listing *l, struct span name);
+struct catalog_item *listing_find(const struct listing *l, struct span name);
 /* Its server is away: what is left is whose each name is. */
 void listing_put_away(struct listing *l);
 /* What `old` has, too, is as old as there; all else is of now. */
 void listing_inherit(struct listing *fresh, const struct listing *old, uint64_t now);
 /* A built-in in one block; free() it. */
-struct item *item_of_builtin(enum list_kind kind, unsigned group, struct span text);
+struct catalog_item *item_of_builtin(enum list_kind kind, unsigned group, struct span text);
 
-static inline const struct item *item_of(const struct entry *e)
+static inline const struct catalog_item *item_of(const struct entry *e)
 {
-    return CONTAINER_OF(e, struct item, e);
+    return CONTAINER_OF(e, struct catalog_item, e);
 }
 
 /* NULL: it is not here. */
-static inline struct server *catalog_server(const struct catalog *c, struct span name)
+static inline struct catalog_server *catalog_server(const struct catalog *c, struct span name)
 {
-    struct server *s = map_get(&c->servers, name);
+    struct catalog_server *s = map_get(&c->servers, name);
 
     return s && !s->away ? s : NULL;
 }
@@ -169,9 +169,9 @@ void order_done(struct order *o);
 
 /* ---- Rendered lists (catalog_render.c) --------------------------------------------------- */
 
-void renders_drop(struct shelf *s);
+void renders_drop(struct catalog_shelf *s);
 /* Only those that a filter had a say in. */
-void renders_drop_filtered(struct shelf *s);
+void renders_drop_filtered(struct catalog_shelf *s);
 
 /* ---- Names like one (catalog_near.c) ----------------------------------------------------- */
 

@@ -12,7 +12,7 @@ const struct kind catalog_kinds[LIST_KINDS] = {
 };
 /* clang-format on */
 
-struct reading {
+struct list_reading {
     struct listing list;
     const char *server;
     enum list_kind kind;
@@ -22,7 +22,7 @@ struct reading {
     size_t left_out;
 };
 
-static void leave_out(struct reading *r, size_t at, const char *why)
+static void leave_out(struct list_reading *r, size_t at, const char *why)
 {
     if (r->left_out++ < CATALOG_WARNINGS_MAX)
         log_warn("server '%s': %s %zu is left out: %s", r->server, catalog_kinds[r->kind].noun,
@@ -64,7 +64,7 @@ static const char *name_fault(struct json v, struct span name, const struct kind
 static const struct json_opts item_opts = { .keep_depth = 1, .unique_depth = 1 };
 
 /* Fills what does not depend on where its names will lie; e->name lies in the arena or the text. */
-static const char *read_item(struct item *i, struct span text, enum list_kind kind,
+static const char *read_item(struct catalog_item *i, struct span text, enum list_kind kind,
                              struct json_doc *doc, struct arena *a, struct pb_error *why)
 {
     const struct kind *k = &catalog_kinds[kind];
@@ -91,7 +91,7 @@ static const char *read_item(struct item *i, struct span text, enum list_kind ki
 }
 
 /* "server/name" and, for tools and prompts, the outward name behind it. */
-static void add_names(struct buf *b, struct item *i, struct span server)
+static void add_names(struct buf *b, struct catalog_item *i, struct span server)
 {
     size_t start = b->n;
 
@@ -143,13 +143,13 @@ static void keep_text(struct listing *l, struct json array, size_t taken, size_t
     l->text_n = bytes + 1;
 }
 
-static void read_items(struct reading *r, struct json array, size_t taken)
+static void read_items(struct list_reading *r, struct json array, size_t taken)
 {
     struct span server = span_of(r->server);
     size_t at = 0;
 
     JSON_FOREACH(v, array) {
-        struct item *i = &r->list.items[r->list.n];
+        struct catalog_item *i = &r->list.items[r->list.n];
         struct span text =
             span_make(r->list.text + (json_text(v).p - json_text(array).p), json_text(v).n);
         struct pb_error why;
@@ -174,7 +174,7 @@ static void read_items(struct reading *r, struct json array, size_t taken)
 static void place_names(struct listing *l, const char *p)
 {
     for (size_t i = 0; i < l->n; i++) {
-        struct item *it = &l->items[i];
+        struct catalog_item *it = &l->items[i];
         struct entry *e = &it->e;
 
         e->id.p = p;
@@ -187,13 +187,13 @@ static void place_names(struct listing *l, const char *p)
 /* By name; of the same name, in the order of the array. */
 static int by_name(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct catalog_item *x = a, *y = b;
     int c = span_cmp(x->e.name, y->e.name);
 
     return c ? c : (x->e.text.p > y->e.text.p) - (x->e.text.p < y->e.text.p);
 }
 
-static void sort_items(struct reading *r)
+static void sort_items(struct list_reading *r)
 {
     struct listing *l = &r->list;
     size_t kept = 0;
@@ -226,7 +226,7 @@ static void compile(struct listing *l)
             l->items[i].match = NULL;
 }
 
-static void finish(struct reading *r)
+static void finish(struct list_reading *r)
 {
     struct listing *l = &r->list;
 
@@ -252,7 +252,7 @@ int listing_read(struct listing *out, const char *server, enum list_kind kind, s
                  struct pb_error *err)
 {
     static const struct json_opts opts = { .keep_depth = 1 };
-    struct reading r = { .server = server, .kind = kind };
+    struct list_reading r = { .server = server, .kind = kind };
     const char *noun = catalog_kinds[kind].noun;
     AUTO_JSON struct json_doc doc = { 0 };
     size_t taken, bytes;
@@ -320,7 +320,7 @@ void listing_inherit(struct listing *fresh, const struct listing *old, uint64_t 
     }
 }
 
-struct item *listing_find(const struct listing *l, struct span name)
+struct catalog_item *listing_find(const struct listing *l, struct span name)
 {
     size_t low = 0, high = l->n;
 
@@ -338,11 +338,11 @@ struct item *listing_find(const struct listing *l, struct span name)
     return NULL;
 }
 
-struct item *item_of_builtin(enum list_kind kind, unsigned group, struct span text)
+struct catalog_item *item_of_builtin(enum list_kind kind, unsigned group, struct span text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    struct item read = { 0 }, *i;
+    struct catalog_item read = { 0 }, *i;
     struct pb_error why;
     const char *fault = read_item(&read, text, kind, &doc, &a, &why);
     char *p;

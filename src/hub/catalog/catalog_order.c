@@ -4,8 +4,8 @@
 /* In the byte order of "server/": a name that begins with another one may come before it. */
 static int by_server(const void *a, const void *b)
 {
-    const char *x = (*(const struct server *const *)a)->name;
-    const char *y = (*(const struct server *const *)b)->name;
+    const char *x = (*(const struct catalog_server *const *)a)->name;
+    const char *y = (*(const struct catalog_server *const *)b)->name;
 
     while (*x && *x == *y) {
         x++;
@@ -24,7 +24,7 @@ static uint32_t *find_place(const struct order *o, struct span wire)
 }
 
 /* The outward name that it would have if nobody else had it. */
-static void choose_wire(struct order *o, struct item *i)
+static void choose_wire(struct order *o, struct catalog_item *i)
 {
     struct entry *e = &i->e;
     AUTO_BUF struct buf b = { 0 };
@@ -65,7 +65,7 @@ static void give_way(struct order *o, size_t at, const struct entry *to)
 }
 
 /* Of two that want the same outward name the older one has it, so that nobody can take it over. */
-static void add_entry(struct order *o, struct item *i)
+static void add_entry(struct order *o, struct catalog_item *i)
 {
     size_t at = o->n_all++, holder;
     uint32_t *place;
@@ -100,7 +100,8 @@ static void make_room(struct order *o, size_t n)
 
 static int by_age(const void *a, const void *b)
 {
-    const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+    const struct catalog_item *x = *(const struct catalog_item *const *)a,
+                              *y = *(const struct catalog_item *const *)b;
 
     if (x->since != y->since)
         return x->since < y->since ? -1 : 1;
@@ -109,18 +110,18 @@ static int by_age(const void *a, const void *b)
 
 static void sort_by_age(struct order *o)
 {
-    o->aged = mem_alloc((o->n_all + 1) * sizeof(struct item *));
+    o->aged = mem_alloc((o->n_all + 1) * sizeof(struct catalog_item *));
     for (size_t i = 0; i < o->n_all; i++)
         if (item_of(o->entries[i])->match)
             o->aged[o->n_aged++] = item_of(o->entries[i]);
-    qsort(o->aged, o->n_aged, sizeof(struct item *), by_age);
+    qsort(o->aged, o->n_aged, sizeof(struct catalog_item *), by_age);
 }
 
 /* Whose page is a URI? Found as quickly as what is listed. */
 static void note_pages(struct order *o)
 {
     for (size_t i = 0; i < o->n_all; i++) {
-        const struct item *one = item_of(o->entries[i]), *other;
+        const struct catalog_item *one = item_of(o->entries[i]), *other;
 
         for (size_t k = 0; one->pages && k < one->pages->n; k++) {
             other = map_get(&o->pages, one->pages->v[k].uri);
@@ -138,9 +139,9 @@ static void add_listing(struct order *o, const struct listing *l)
 
 static void rebuild(const struct catalog *c, enum list_kind kind, struct order *o)
 {
-    const struct shelf *shelf = &c->shelves[kind];
-    AUTO_FREE const struct server **servers =
-        mem_alloc((c->servers.n + 1) * sizeof(struct server *));
+    const struct catalog_shelf *shelf = &c->shelves[kind];
+    AUTO_FREE const struct catalog_server **servers =
+        mem_alloc((c->servers.n + 1) * sizeof(struct catalog_server *));
     struct map_slot *slot;
     size_t n = 0;
 
@@ -149,7 +150,7 @@ static void rebuild(const struct catalog *c, enum list_kind kind, struct order *
         add_entry(o, shelf->builtins[i]);
     MAP_FOREACH(slot, &c->servers)
         servers[n++] = slot->value;
-    qsort(servers, n, sizeof(struct server *), by_server);
+    qsort(servers, n, sizeof(struct catalog_server *), by_server);
     for (size_t k = 0; k < n; k++)
         add_listing(o, &servers[k]->lists[kind]);
     o->n = o->n_all;
@@ -199,7 +200,7 @@ size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct en
 const struct entry *catalog_entry(const struct catalog *c, const char *server, enum list_kind kind,
                                   size_t i)
 {
-    const struct server *s = catalog_server(c, span_of(server));
+    const struct catalog_server *s = catalog_server(c, span_of(server));
 
     return s && i < s->lists[kind].n ? &s->lists[kind].items[i].e : NULL;
 }

@@ -9,13 +9,13 @@ static void render_done(struct render *r)
     *r = (struct render){ 0 };
 }
 
-void renders_drop(struct shelf *s)
+void renders_drop(struct catalog_shelf *s)
 {
     for (size_t i = 0; i < CATALOG_RENDERS_MAX; i++)
         render_done(&s->renders[i]);
 }
 
-void renders_drop_filtered(struct shelf *s)
+void renders_drop_filtered(struct catalog_shelf *s)
 {
     for (size_t i = 0; i < CATALOG_RENDERS_MAX; i++)
         if (s->renders[i].filtered)
@@ -32,7 +32,7 @@ static bool is_for(const struct render *r, const struct scope *s)
            (!s->filter || memcmp(r->digest, filter_digest(s->filter), sizeof r->digest) == 0);
 }
 
-static struct render *oldest(struct shelf *s)
+static struct render *oldest(struct catalog_shelf *s)
 {
     struct render *r = &s->renders[0];
 
@@ -50,20 +50,20 @@ struct rendering {
 };
 
 /* One item: the same bytes but for some values. */
-struct writing {
+struct item_writing {
     struct rendering *r;
     struct span text;
     size_t done; /* of it */
 };
 
-static void put_value(struct writing *w, size_t at, size_t n, struct span value)
+static void put_value(struct item_writing *w, size_t at, size_t n, struct span value)
 {
     buf_add(&w->r->out, w->text.p + w->done, at - w->done);
     json_quote(&w->r->out, value);
     w->done = at + n;
 }
 
-static void put_page(struct writing *w, const struct item *i, const struct page *p)
+static void put_page(struct item_writing *w, const struct catalog_item *i, const struct page *p)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct rendering *r = w->r;
@@ -73,10 +73,10 @@ static void put_page(struct writing *w, const struct item *i, const struct page 
         put_value(w, p->at, p->n, uri);
 }
 
-static void add_item(struct rendering *r, const struct item *i)
+static void add_item(struct rendering *r, const struct catalog_item *i)
 {
     const struct entry *e = &i->e;
-    struct writing w = { r, e->text, 0 };
+    struct item_writing w = { r, e->text, 0 };
     size_t n = i->pages && e->server ? i->pages->n : 0, k = 0;
 
     if (!r->s->server) {
@@ -93,7 +93,8 @@ static void add_item(struct rendering *r, const struct item *i)
 static struct blob *render(const struct catalog *c, const struct scope *s, enum list_kind kind)
 {
     const struct order *o = catalog_order(c, kind);
-    AUTO_FREE const struct item **shown = mem_alloc((o->n + 1) * sizeof(struct item *));
+    AUTO_FREE const struct catalog_item **shown =
+        mem_alloc((o->n + 1) * sizeof(struct catalog_item *));
     struct rendering r = { .c = c, .s = s, .steps = CATALOG_STEPS_MAX };
     size_t n = 0, bytes = 3;
 
@@ -120,7 +121,7 @@ static struct blob *render(const struct catalog *c, const struct scope *s, enum 
 
 struct blob *catalog_render(struct catalog *c, const struct scope *s, enum list_kind kind)
 {
-    struct shelf *shelf = &c->shelves[kind];
+    struct catalog_shelf *shelf = &c->shelves[kind];
     struct render *r = NULL;
 
     for (size_t i = 0; i < CATALOG_RENDERS_MAX && !r; i++)

@@ -110,7 +110,7 @@ static bool unwrap(struct span text, struct span *server, struct span *uri, stru
 
 /* ---- Templates --------------------------------------------------------------------------- */
 
-static bool fits(const struct item *template, struct span uri, size_t *steps)
+static bool fits(const struct catalog_item *template, struct span uri, size_t *steps)
 {
     AUTO_BUF struct buf values = { 0 };
 
@@ -125,8 +125,8 @@ static bool may_have(const struct catalog *c, const struct scope *s, const struc
 }
 
 /* The oldest that fits. When the steps do not suffice there is none, and *steps is 0. */
-static const struct item *fitting(const struct catalog *c, const struct scope *s, struct span uri,
-                                  size_t *steps)
+static const struct catalog_item *fitting(const struct catalog *c, const struct scope *s,
+                                          struct span uri, size_t *steps)
 {
     const struct order *o = catalog_order(c, LIST_TEMPLATES);
 
@@ -139,9 +139,9 @@ static const struct item *fitting(const struct catalog *c, const struct scope *s
 /* ---- Routing ----------------------------------------------------------------------------- */
 
 /* What one server has under its own URI. */
-static const struct entry *own_entry(const struct server *s, struct span uri)
+static const struct entry *own_entry(const struct catalog_server *s, struct span uri)
 {
-    const struct item *i = listing_find(&s->lists[LIST_RESOURCES], uri);
+    const struct catalog_item *i = listing_find(&s->lists[LIST_RESOURCES], uri);
     const struct listing *templates = &s->lists[LIST_TEMPLATES];
     size_t steps = CATALOG_STEPS_MAX;
 
@@ -157,7 +157,7 @@ static const struct entry *own_entry(const struct server *s, struct span uri)
 static struct uri_route route_within(const struct catalog *c, const struct scope *s,
                                      struct span uri, struct arena *a)
 {
-    const struct server *one = catalog_server(c, span_of(s->server));
+    const struct catalog_server *one = catalog_server(c, span_of(s->server));
     struct uri_route r = { .server = s->server, .uri = uri };
     struct span server, inner;
 
@@ -173,7 +173,7 @@ static struct uri_route route_within(const struct catalog *c, const struct scope
 static struct uri_route route_wrapped(const struct catalog *c, struct span uri, struct arena *a)
 {
     struct span server, inner;
-    const struct server *one =
+    const struct catalog_server *one =
         unwrap(uri, &server, &inner, a) ? map_get(&c->servers, server) : NULL;
 
     if (!one)
@@ -190,8 +190,8 @@ static struct uri_route route(const struct catalog *c, const struct scope *s, st
                               struct arena *a, size_t *steps)
 {
     const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
-    const struct item *template, *page;
-    const struct seen *seen;
+    const struct catalog_item *template, *page;
+    const struct seen_uri *seen;
 
     if (s->server && !s->no_external)
         return route_within(c, s, uri, a);
@@ -253,7 +253,7 @@ struct span catalog_out_uri(const struct catalog *c, const struct scope *s, cons
 
 /* ---- Mentioned in results ---------------------------------------------------------------- */
 
-static void seen_free(struct catalog *c, struct seen *s)
+static void seen_free(struct catalog *c, struct seen_uri *s)
 {
     list_remove(&s->link);
     list_remove(&s->own);
@@ -266,7 +266,7 @@ static void seen_free(struct catalog *c, struct seen *s)
 static void mentions_free(struct catalog *c, struct mentions *m)
 {
     while (m && !list_empty(&m->seen))
-        seen_free(c, CONTAINER_OF(m->seen.next, struct seen, own));
+        seen_free(c, CONTAINER_OF(m->seen.next, struct seen_uri, own));
     free(m);
 }
 
@@ -298,12 +298,12 @@ static struct mentions *mentions_of(struct catalog *c, const char *server)
 static void make_place(struct catalog *c, struct mentions *m)
 {
     if (m->n == CATALOG_SEEN_SERVER_MAX)
-        seen_free(c, CONTAINER_OF(m->seen.next, struct seen, own));
+        seen_free(c, CONTAINER_OF(m->seen.next, struct seen_uri, own));
     else if (c->seen.n == CATALOG_SEEN_MAX)
-        seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen, link));
+        seen_free(c, CONTAINER_OF(c->seen_age.next, struct seen_uri, link));
 }
 
-static void seen_touch(struct catalog *c, struct seen *s)
+static void seen_touch(struct catalog *c, struct seen_uri *s)
 {
     list_remove(&s->link);
     list_append(&c->seen_age, &s->link);
@@ -313,8 +313,8 @@ static void seen_touch(struct catalog *c, struct seen *s)
 
 void catalog_note_uri(struct catalog *c, const char *server, struct span uri)
 {
-    struct seen *s = map_get(&c->seen, uri);
-    const struct server *one = catalog_server(c, span_of(server));
+    struct seen_uri *s = map_get(&c->seen, uri);
+    const struct catalog_server *one = catalog_server(c, span_of(server));
 
     if (!uri.n || uri.n > CATALOG_NAME_MAX || uri_is_ours(uri))
         return;

@@ -69,7 +69,7 @@ static int put_spec(struct config *c, struct spec *s, struct pb_error *err)
 
 /* ---- One file's text ----------------------------------------------------------------------- */
 
-struct reading {
+struct config_reading {
     struct config_source source;
     struct map names; /* taken by this file: name -> anything */
     struct map tails; /* what slugs begin with -> the number that one of them got last */
@@ -80,7 +80,7 @@ struct reading {
 /* A name that this file has not used yet: the slug, or the slug with a number behind it. Slugs that
  * differ only where a number takes the place of their end count together, so that no number is
  * tried twice. */
-static void unused_slug(struct reading *rd, struct span text, struct buf *out)
+static void unused_slug(struct config_reading *rd, struct span text, struct buf *out)
 {
     AUTO_FREE char *stem = NULL;
     uintptr_t last = 0;
@@ -101,7 +101,7 @@ static void unused_slug(struct reading *rd, struct span text, struct buf *out)
     map_put(&rd->tails, span_of(stem), (void *)last);
 }
 
-static int read_entry(struct reading *rd, struct config_entry *e, struct span name,
+static int read_entry(struct config_reading *rd, struct config_entry *e, struct span name,
                       const char *display)
 {
     AUTO_FREE char *terminated = mem_dupn(name.p, name.n);
@@ -123,7 +123,7 @@ static int read_entry(struct reading *rd, struct config_entry *e, struct span na
 
 /* Members of an object: the key is the name. What other programs allow in names is not an error;
  * the server gets one that fits, and keeps what it was called for people to see. */
-static int read_named(struct reading *rd, const char *shape, struct json v, bool strict)
+static int read_named(struct config_reading *rd, const char *shape, struct json v, bool strict)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf where = { 0 }, slug = { 0 };
@@ -148,7 +148,7 @@ static int read_named(struct reading *rd, const char *shape, struct json v, bool
     return read_entry(rd, &e, buf_span(&slug), arena_dup(&a, name));
 }
 
-static int read_object(struct reading *rd, const char *shape, struct json v)
+static int read_object(struct config_reading *rd, const char *shape, struct json v)
 {
     bool strict = rd->strict && !strcmp(shape, "servers");
 
@@ -168,7 +168,7 @@ static int read_object(struct reading *rd, const char *shape, struct json v)
 }
 
 /* S1 has a free name for people; a display_name beside it means that the name is ours. */
-static int read_mcps_entry(struct reading *rd, struct json v, size_t i)
+static int read_mcps_entry(struct config_reading *rd, struct json v, size_t i)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf slug = { 0 };
@@ -188,7 +188,7 @@ static int read_mcps_entry(struct reading *rd, struct json v, size_t i)
     return read_entry(rd, &e, buf_span(&slug), name);
 }
 
-static int read_list(struct reading *rd, const char *shape, struct json v)
+static int read_list(struct config_reading *rd, const char *shape, struct json v)
 {
     size_t i = 0;
 
@@ -207,7 +207,7 @@ static int read_list(struct reading *rd, const char *shape, struct json v)
     return 0;
 }
 
-static int read_modes(struct reading *rd, const char *shape, struct json v)
+static int read_modes(struct config_reading *rd, const char *shape, struct json v)
 {
     AUTO_ARENA struct arena a = { 0 };
 
@@ -230,7 +230,7 @@ static int read_modes(struct reading *rd, const char *shape, struct json v)
 }
 
 /* A setting that an older program does not know is no reason not to start. */
-static int read_settings(struct reading *rd, const char *shape, struct json v)
+static int read_settings(struct config_reading *rd, const char *shape, struct json v)
 {
     AUTO_ARENA struct arena a = { 0 };
 
@@ -255,7 +255,7 @@ static int read_settings(struct reading *rd, const char *shape, struct json v)
 
 static const struct top {
     const char *key;
-    int (*read)(struct reading *rd, const char *shape, struct json v);
+    int (*read)(struct config_reading *rd, const char *shape, struct json v);
     unsigned shape;
 } tops[] = {
     { "mcpServers", read_object, CONFIG_MCP_SERVERS },
@@ -266,7 +266,7 @@ static const struct top {
     { "settings", read_settings, 0 },
 };
 
-static int read_top(struct reading *rd, struct json v)
+static int read_top(struct config_reading *rd, struct json v)
 {
     static const char *const shapes[] = { "mcpServers", "mcp_servers", "mcps", "servers", NULL };
     AUTO_ARENA struct arena a = { 0 };
@@ -351,7 +351,7 @@ int config_parse(struct config *c, const char *path, struct span text,
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct json_opts opts = { .unique_depth = JSON_ALL };
-    struct reading rd = { .source = { path, text, r, c, err, 0, 0 } };
+    struct config_reading rd = { .source = { path, text, r, c, err, 0, 0 } };
     int rc = 0;
 
     if (text.n > CONFIG_BYTES_MAX)

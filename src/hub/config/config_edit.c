@@ -8,7 +8,7 @@
 static const char *const shapes[] = { "mcpServers", "servers", "mcp_servers", "mcps" };
 
 /* A server's entry and what it lies in; `entry` is JSON_NONE when there is none. */
-struct place {
+struct entry_place {
     struct json container, entry;
 };
 
@@ -39,19 +39,19 @@ static struct json entry_in(struct json container, const char *name)
 }
 
 /* The first entry at or after shape *from, which moves past it. */
-static struct place next_place(const struct edit_text *e, const char *name, size_t *from)
+static struct entry_place next_place(const struct edit_text *e, const char *name, size_t *from)
 {
     while (*from < ARRAY_LEN(shapes)) {
-        struct place p = { .container = json_get(edit_text_root(e), shapes[(*from)++]) };
+        struct entry_place p = { .container = json_get(edit_text_root(e), shapes[(*from)++]) };
 
         p.entry = entry_in(p.container, name);
         if (!json_is(p.entry, JSON_NONE))
             return p;
     }
-    return (struct place){ 0 };
+    return (struct entry_place){ 0 };
 }
 
-static struct place find_place(const struct edit_text *e, const char *name)
+static struct entry_place find_place(const struct edit_text *e, const char *name)
 {
     size_t from = 0;
 
@@ -111,7 +111,7 @@ static int run_change(const struct change *c, bool make, change_fn *fn, struct p
 int config_find_server(const char *path, const char *name, unsigned *line, struct pb_error *err)
 {
     AUTO_EDIT struct edit_text e = { .path = path };
-    struct place p;
+    struct entry_place p;
     int rc;
 
     rc = edit_file_read(path, &e.text, err);
@@ -146,7 +146,7 @@ static int save_server(struct edit_text *e, const struct change *c, struct pb_er
     int rc = put_below(e, shapes[0], c->name, c->value, err);
 
     while (rc == 0) {
-        struct place p = next_place(e, c->name, &from);
+        struct entry_place p = next_place(e, c->name, &from);
 
         if (json_is(p.entry, JSON_NONE))
             break;
@@ -165,7 +165,7 @@ int config_save_server(const char *path, const char *name, struct span entry, st
 
 static int remove_server(struct edit_text *e, const struct change *c, struct pb_error *err)
 {
-    struct place p = find_place(e, c->name);
+    struct entry_place p = find_place(e, c->name);
     int rc = 0;
 
     if (json_is(p.entry, JSON_NONE))
@@ -201,7 +201,7 @@ static int each_entry(struct edit_text *e, const struct change *c,
                                 struct pb_error *),
                       struct pb_error *err)
 {
-    struct place p = find_place(e, c->name);
+    struct entry_place p = find_place(e, c->name);
     size_t from = 0;
 
     if (json_is(p.entry, JSON_NONE))

@@ -12,16 +12,16 @@ enum {
 };
 
 /* What a path names at the moment; zeroed: nothing. */
-struct state {
+struct file_state {
     dev_t dev;
     ino_t ino;
     off_t size;
     struct timespec mtime;
 };
 
-struct watched {
+struct watched_file {
     char *path;
-    struct state state;
+    struct file_state state;
 };
 
 /* A name in a directory whose comings and goings matter: the file itself, or on the way to it. */
@@ -35,7 +35,7 @@ struct watch {
     struct pb_loop *loop;
     struct stream *stream;
     int fd; /* the stream's */
-    struct watched *files;
+    struct watched_file *files;
     size_t n_files;
     struct spot *spots;
     size_t n_spots, cap_spots;
@@ -46,17 +46,17 @@ struct watch {
     void *ctx;
 };
 
-static struct state look_at(const char *path)
+static struct file_state look_at(const char *path)
 {
-    struct state s = { 0 };
+    struct file_state s = { 0 };
     struct stat st;
 
     if (stat(path, &st) == 0)
-        s = (struct state){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
+        s = (struct file_state){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
     return s;
 }
 
-static bool same_state(const struct state *a, const struct state *b)
+static bool same_state(const struct file_state *a, const struct file_state *b)
 {
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
            a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec;
@@ -212,7 +212,7 @@ static bool look_again(struct watch *w)
 
     w->touched = false;
     for (size_t i = 0; i < w->n_files; i++) {
-        struct state now = look_at(w->files[i].path);
+        struct file_state now = look_at(w->files[i].path);
 
         changed |= !same_state(&now, &w->files[i].state);
         w->files[i].state = now;

@@ -32,7 +32,7 @@ void member_end_waits(struct member *m, const struct pb_error *err)
 }
 
 /* An attempt is under way, or about to be. A wait before the next one is none. */
-static bool attempt_runs(const struct member *m)
+static bool attempt_expected(const struct member *m)
 {
     enum link_state s = link_state(m->link);
 
@@ -58,7 +58,7 @@ void member_settle_waits(struct member *m)
 {
     struct pb_error err;
 
-    if (list_empty(&m->waits) || attempt_runs(m))
+    if (list_empty(&m->waits) || attempt_expected(m))
         return;
     if (link_state(m->link) == LINK_CONNECTED) {
         member_end_waits(m, NULL);
@@ -104,11 +104,11 @@ bool hub_expects(const struct hub *h, const char *name)
 
     if (name)
         return one &&
-               (one->load || attempt_runs(one) || link_state(one->link) == LINK_RECONNECTING);
+               (one->load || attempt_expected(one) || link_state(one->link) == LINK_RECONNECTING);
     LIST_FOREACH(pos, safe, &h->members) {
         const struct member *m = CONTAINER_OF(pos, struct member, at);
 
-        if (m->load || (!member_was_up(m) && attempt_runs(m)))
+        if (m->load || (!member_was_up(m) && attempt_expected(m)))
             return true;
     }
     return false;

@@ -8,7 +8,7 @@
 #define BAD_ARGUMENTS "Invalid JSON arguments"
 
 /* One call of a proxy; it needs the proxy no more. */
-struct errand {
+struct proxied_call {
     proxy_fn *fn;
     void *ctx;
     char *server, *tool;
@@ -36,7 +36,7 @@ struct proxy_caller proxy_caller_of(struct hub *h)
 
 /* ---- what came of it ---- */
 
-static void end(struct errand *e, enum proxy_outcome outcome)
+static void end(struct proxied_call *e, enum proxy_outcome outcome)
 {
     struct proxy_result r = { outcome, buf_span(&e->text) };
 
@@ -48,7 +48,7 @@ static void end(struct errand *e, enum proxy_outcome outcome)
 }
 
 /* The limit that was really applied is known where it was applied, and said there. */
-static void put_limit(struct buf *out, const struct errand *e, const struct pb_error *err)
+static void put_limit(struct buf *out, const struct proxied_call *e, const struct pb_error *err)
 {
     static const char words[] = "timed out after ";
     const char *said = strstr(err->msg, words);
@@ -62,7 +62,7 @@ static void put_limit(struct buf *out, const struct errand *e, const struct pb_e
         duration_text(out, e->timeout_ms ? e->timeout_ms : SPEC_TIMEOUT_MS);
 }
 
-static enum proxy_outcome advise(struct errand *e, const struct pb_error *err)
+static enum proxy_outcome advise(struct proxied_call *e, const struct pb_error *err)
 {
     buf_printf(&e->text, "Tool '%s' on server '%s' timed out after ", e->tool, e->server);
     put_limit(&e->text, e, err);
@@ -70,7 +70,7 @@ static enum proxy_outcome advise(struct errand *e, const struct pb_error *err)
     return PROXY_RETRY;
 }
 
-static enum proxy_outcome explain(struct errand *e, const struct pb_error *err)
+static enum proxy_outcome explain(struct proxied_call *e, const struct pb_error *err)
 {
     switch (fault_of(err)) {
     case FAULT_CANCELLED:
@@ -98,7 +98,7 @@ static enum proxy_outcome explain(struct errand *e, const struct pb_error *err)
 
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
-    struct errand *e = ctx;
+    struct proxied_call *e = ctx;
 
     if (reply->err) {
         end(e, explain(e, reply->err));
@@ -110,7 +110,7 @@ static void on_reply(void *ctx, const struct client_reply *reply)
 
 static void end_now(void *ctx)
 {
-    struct errand *e = ctx;
+    struct proxied_call *e = ctx;
 
     end(e, e->now);
 }
@@ -136,7 +136,7 @@ static bool write_params(struct buf *out, const char *tool, const char *argument
     return true;
 }
 
-static enum proxy_outcome ask(const struct proxy *p, struct errand *e, const char *arguments,
+static enum proxy_outcome ask(const struct proxy *p, struct proxied_call *e, const char *arguments,
                               uint64_t *id)
 {
     AUTO_BUF struct buf params = { 0 };
@@ -164,11 +164,11 @@ static enum proxy_outcome ask(const struct proxy *p, struct errand *e, const cha
 void proxy_call(struct proxy *p, const char *arguments, uint64_t timeout_ms, proxy_fn *fn,
                 void *ctx, uint64_t *id)
 {
-    struct errand *e = NEW(struct errand);
+    struct proxied_call *e = NEW(struct proxied_call);
     uint64_t asked = 0;
     enum proxy_outcome now;
 
-    *e = (struct errand){
+    *e = (struct proxied_call){
         .fn = fn,
         .ctx = ctx,
         .server = mem_dup(p->server),

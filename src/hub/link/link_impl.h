@@ -82,7 +82,7 @@ struct link_call {
     char strings[];
 };
 
-struct listing {
+struct link_listing {
     struct link *l;
     enum list_kind kind;
     bool busy;  /* asked for, and no answer yet */
@@ -95,7 +95,7 @@ struct listing {
 };
 
 /* Tasks that clients want to hear of. */
-struct watched {
+struct watched_tasks {
     struct map keys;         /* "caller\nid"; the values mean nothing */
     struct map callers, ids; /* how many of them there are of each */
 };
@@ -124,9 +124,9 @@ struct link {
     unsigned attempt; /* its number */
     unsigned retries;
     double connect_began, connect_took;
-    struct listing lists[LIST_KINDS];
+    struct link_listing lists[LIST_KINDS];
     struct map subscriptions; /* URI -> count */
-    struct watched tasks;
+    struct watched_tasks tasks;
 
     struct channel shared;
     struct list instances; /* the one that was called last at the end */

@@ -19,7 +19,7 @@ const char *list_kind_name(enum list_kind k) { return kinds[k].name; }
 
 static void on_pause_over(void *ctx)
 {
-    struct listing *s = ctx;
+    struct link_listing *s = ctx;
 
     if (s->again)
         link_refresh(s->l, s->kind);
@@ -55,7 +55,7 @@ static size_t count_items(struct span array)
 
 static void on_list(void *ctx, const struct client_reply *reply);
 
-static int ask(struct listing *s, struct pb_error *err)
+static int ask(struct link_listing *s, struct pb_error *err)
 {
     struct link *l = s->l;
     int rc =
@@ -66,7 +66,7 @@ static int ask(struct listing *s, struct pb_error *err)
     return rc;
 }
 
-static void warn(const struct listing *s, const struct pb_error *err)
+static void warn(const struct link_listing *s, const struct pb_error *err)
 {
     /* Few servers that have resources have templates, and many do not know the question. */
     if (s->kind == LIST_TEMPLATES && err->code == PB_E_REMOTE && err->sys == RPC_METHOD_NOT_FOUND)
@@ -74,7 +74,7 @@ static void warn(const struct listing *s, const struct pb_error *err)
     link_log(s->l, PB_LOG_WARNING, "%s failed: %s", kinds[s->kind].method, err->msg);
 }
 
-static void hand_on(struct listing *s, struct span array)
+static void hand_on(struct link_listing *s, struct span array)
 {
     struct link *l = s->l;
 
@@ -93,7 +93,7 @@ static void finish(struct link *l)
     size_t tools = count_items(buf_span(&l->lists[LIST_TOOLS].text));
 
     for (int i = 0; i < LIST_KINDS; i++) {
-        struct listing *s = &l->lists[i];
+        struct link_listing *s = &l->lists[i];
         struct buf text = s->text;
 
         s->text = (struct buf){ 0 };
@@ -140,7 +140,7 @@ void lists_begin(struct link *l)
         finish(l);
 }
 
-static void first_answer(struct listing *s, const struct client_reply *reply)
+static void first_answer(struct link_listing *s, const struct client_reply *reply)
 {
     struct link *l = s->l;
 
@@ -158,7 +158,7 @@ static void first_answer(struct listing *s, const struct client_reply *reply)
 
 /* ---- after that ---- */
 
-static void next_answer(struct listing *s, const struct client_reply *reply)
+static void next_answer(struct link_listing *s, const struct client_reply *reply)
 {
     struct link *l = s->l;
 
@@ -175,7 +175,7 @@ static void next_answer(struct listing *s, const struct client_reply *reply)
 
 static void on_list(void *ctx, const struct client_reply *reply)
 {
-    struct listing *s = ctx;
+    struct link_listing *s = ctx;
 
     s->busy = false;
     if (!s->l->shared.client || s->l->closed)
@@ -188,7 +188,7 @@ static void on_list(void *ctx, const struct client_reply *reply)
 
 /* A server that changes without end, or is a hub that has us among its servers, must not keep us
  * busy. False: later. */
-static bool may_ask(struct listing *s)
+static bool may_ask(struct link_listing *s)
 {
     uint64_t now = loop_now(s->l->loop), most = (uint64_t)LINK_REFRESH_BURST * LINK_REFRESH_MS;
 
@@ -205,7 +205,7 @@ static bool may_ask(struct listing *s)
 
 void link_refresh(struct link *l, enum list_kind kind)
 {
-    struct listing *s = &l->lists[kind];
+    struct link_listing *s = &l->lists[kind];
     struct pb_error err;
 
     if (!l->shared.client || l->shared.leaving || !link_has(l, kinds[kind].capability))
@@ -284,7 +284,7 @@ void link_move_subscriptions(struct link *to, struct link *from)
     from->subscriptions = (struct map){ 0 };
     tasks_done(to);
     to->tasks = from->tasks;
-    from->tasks = (struct watched){ 0 };
+    from->tasks = (struct watched_tasks){ 0 };
 }
 
 void link_subscribe(struct link *l, struct span uri, bool on)

@@ -37,7 +37,7 @@ bool tasks_watched(const struct channel *ch)
 /* By this caller, or by another one of the same process. */
 static bool still_watched(const struct channel *ch, struct span key, struct span id)
 {
-    const struct watched *w = &ch->l->tasks;
+    const struct watched_tasks *w = &ch->l->tasks;
     bool apart = instances_wanted(ch->l);
 
     return map_get(apart ? &w->keys : &w->ids, apart ? key : id) != NULL;
@@ -56,7 +56,7 @@ static void count(struct map *m, struct span of, bool more)
 /* False: there are too many. */
 static bool note(struct link *l, const char *caller, struct span id, struct span key, bool on)
 {
-    struct watched *w = &l->tasks;
+    struct watched_tasks *w = &l->tasks;
 
     if (on == (map_get(&w->keys, key) != NULL))
         return true;

@@ -3,13 +3,13 @@
 enum { FIRST_ROOM = 16 };
 
 /* The entry with its text behind it: one allocation for each line. */
-struct line {
+struct log_line {
     struct log_entry entry;
     char text[];
 };
 
 struct log_ring {
-    struct line **lines;
+    struct log_line **lines;
     size_t first, n, room;
     uint64_t seq; /* the last one */
 };
@@ -38,11 +38,11 @@ static size_t fitting(const char *text, size_t max)
     return n ? n : max;
 }
 
-static struct line *copy(const struct log_entry *e)
+static struct log_line *copy(const struct log_entry *e)
 {
     const char *text = e->text ? e->text : "";
     size_t n = fitting(text, LINK_LOG_LINE_MAX);
-    struct line *l = mem_alloc(sizeof *l + n + 1);
+    struct log_line *l = mem_alloc(sizeof *l + n + 1);
 
     l->entry = *e;
     memcpy(l->text, text, n);
@@ -63,7 +63,7 @@ static void grow(struct log_ring *r)
 
 const struct log_entry *log_ring_add(struct log_ring *r, const struct log_entry *e)
 {
-    struct line *l = copy(e);
+    struct log_line *l = copy(e);
 
     if (!l->entry.id[0])
         id_uuid(l->entry.id);

@@ -2,7 +2,7 @@
 
 /* Three values, because a search can hit its bound: what cannot be decided must not become a match
  * by a "not" around it. A server chooses the names of its tools, and could choose them so. */
-enum verdict { NO, YES, UNDECIDED };
+enum filter_verdict { NO, YES, UNDECIDED };
 
 /* A name, or a server and a tool. */
 struct pair {
@@ -33,7 +33,7 @@ struct filter {
     uint8_t digest[SHA256_BYTES];
 };
 
-struct reader {
+struct filter_reader {
     struct filter *f;
     size_t nodes, pattern_bytes;
     struct pb_error *err;
@@ -41,16 +41,16 @@ struct reader {
 
 struct node_kind {
     const char *name;
-    int (*read)(struct reader *r, struct node *n, struct json v, int depth);
-    enum verdict (*decide)(const struct node *n, const struct filter_subject *s);
+    int (*read)(struct filter_reader *r, struct node *n, struct json v, int depth);
+    enum filter_verdict (*decide)(const struct node *n, const struct filter_subject *s);
     void (*write)(struct json_out *o, const char *key, const struct node *n);
 };
 
-static int read_node(struct reader *r, struct node **out, struct json v, int depth);
+static int read_node(struct filter_reader *r, struct node **out, struct json v, int depth);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-static int count(struct reader *r, size_t n)
+static int count(struct filter_reader *r, size_t n)
 {
     if (n > FILTER_NODES_MAX - r->nodes)
         return fail(r->err, PB_E_LIMIT, "a filter has at most %d parts", FILTER_NODES_MAX);
@@ -58,12 +58,12 @@ static int count(struct reader *r, size_t n)
     return 0;
 }
 
-static int expected(struct reader *r, const char *what, struct json got)
+static int expected(struct filter_reader *r, const char *what, struct json got)
 {
     return fail(r->err, PB_E_INVALID, "expected %s, got %s", what, json_type_phrase(got));
 }
 
-static int read_nothing(struct reader *r, struct node *n, struct json v, int depth)
+static int read_nothing(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     (void)n;
     (void)depth;
@@ -93,7 +93,7 @@ static struct pair split_id(struct span id)
 
 static struct pair as_tool(struct span word) { return (struct pair){ .tool = word }; }
 
-static int read_words(struct reader *r, struct node *n, struct json v,
+static int read_words(struct filter_reader *r, struct node *n, struct json v,
                       struct pair (*pair)(struct span word))
 {
     struct arena *a = &r->f->arena;
@@ -118,19 +118,19 @@ static int read_words(struct reader *r, struct node *n, struct json v,
     return 0;
 }
 
-static int read_names(struct reader *r, struct node *n, struct json v, int depth)
+static int read_names(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     (void)depth;
     return read_words(r, n, v, as_tool);
 }
 
-static int read_ids(struct reader *r, struct node *n, struct json v, int depth)
+static int read_ids(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     (void)depth;
     return read_words(r, n, v, split_id);
 }
 
-static int read_pattern(struct reader *r, struct node *n, struct json v, int depth)
+static int read_pattern(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     struct pattern *p;
 
@@ -146,7 +146,7 @@ static int read_pattern(struct reader *r, struct node *n, struct json v, int dep
     return 0;
 }
 
-static int read_list(struct reader *r, struct node *n, struct json v, int depth)
+static int read_list(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     if (!json_is(v, JSON_ARRAY))
         return expected(r, "an array of filters", v);
@@ -161,7 +161,7 @@ static int read_list(struct reader *r, struct node *n, struct json v, int depth)
     return 0;
 }
 
-static int read_not(struct reader *r, struct node *n, struct json v, int depth)
+static int read_not(struct filter_reader *r, struct node *n, struct json v, int depth)
 {
     n->subs = arena_alloc(&r->f->arena, sizeof(struct node *));
     n->n = 1;
@@ -170,43 +170,43 @@ static int read_not(struct reader *r, struct node *n, struct json v, int depth)
 
 /* ---- Deciding ---------------------------------------------------------------------------- */
 
-static enum verdict decide_all(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_all(const struct node *n, const struct filter_subject *s)
 {
     (void)n;
     (void)s;
     return YES;
 }
 
-static enum verdict decide_none(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_none(const struct node *n, const struct filter_subject *s)
 {
     (void)n;
     (void)s;
     return NO;
 }
 
-static enum verdict find_pair(const struct node *n, struct span server, struct span tool)
+static enum filter_verdict find_pair(const struct node *n, struct span server, struct span tool)
 {
     struct pair wanted = { server, tool };
 
     return bsearch(&wanted, n->pairs, n->n, sizeof wanted, by_pair) ? YES : NO;
 }
 
-static enum verdict decide_servers(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_servers(const struct node *n, const struct filter_subject *s)
 {
     return find_pair(n, (struct span){ 0 }, s->server);
 }
 
-static enum verdict decide_tools(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_tools(const struct node *n, const struct filter_subject *s)
 {
     return find_pair(n, (struct span){ 0 }, s->tool);
 }
 
-static enum verdict decide_ids(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_ids(const struct node *n, const struct filter_subject *s)
 {
     return find_pair(n, s->server, s->tool);
 }
 
-static enum verdict decide_pattern(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_pattern(const struct node *n, const struct filter_subject *s)
 {
     struct search *x = n->search;
     int rc = pattern_search(x->pattern, s->tool, &x->run);
@@ -221,33 +221,33 @@ static enum verdict decide_pattern(const struct node *n, const struct filter_sub
     return UNDECIDED;
 }
 
-static enum verdict decide_and(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_and(const struct node *n, const struct filter_subject *s)
 {
-    enum verdict all = YES;
+    enum filter_verdict all = YES;
 
     for (size_t i = 0; i < n->n && all != NO; i++) {
-        enum verdict one = n->subs[i]->kind->decide(n->subs[i], s);
+        enum filter_verdict one = n->subs[i]->kind->decide(n->subs[i], s);
 
         all = one == YES ? all : one;
     }
     return all;
 }
 
-static enum verdict decide_or(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_or(const struct node *n, const struct filter_subject *s)
 {
-    enum verdict any = NO;
+    enum filter_verdict any = NO;
 
     for (size_t i = 0; i < n->n && any != YES; i++) {
-        enum verdict one = n->subs[i]->kind->decide(n->subs[i], s);
+        enum filter_verdict one = n->subs[i]->kind->decide(n->subs[i], s);
 
         any = one == NO ? any : one;
     }
     return any;
 }
 
-static enum verdict decide_not(const struct node *n, const struct filter_subject *s)
+static enum filter_verdict decide_not(const struct node *n, const struct filter_subject *s)
 {
-    enum verdict inner = n->subs[0]->kind->decide(n->subs[0], s);
+    enum filter_verdict inner = n->subs[0]->kind->decide(n->subs[0], s);
 
     return inner == UNDECIDED ? UNDECIDED : inner == YES ? NO : YES;
 }
@@ -325,7 +325,7 @@ static struct json unwrap(struct json v)
     return json_is(inner, JSON_NONE) ? v : inner;
 }
 
-static int read_node(struct reader *r, struct node **out, struct json v, int depth)
+static int read_node(struct filter_reader *r, struct node **out, struct json v, int depth)
 {
     struct json member = json_first(v);
     struct span name = json_str(v, &r->f->arena);
@@ -371,7 +371,7 @@ int filter_parse(struct filter **out, struct json v, struct pb_error *err)
 {
     AUTO(filter) struct filter *f = NEW(struct filter);
     struct pb_error why;
-    struct reader r = { .f = f, .err = &why };
+    struct filter_reader r = { .f = f, .err = &why };
 
     if (read_node(&r, &f->root, v, 0) < 0) {
         text_make_printable(why.msg);

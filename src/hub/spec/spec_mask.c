@@ -71,13 +71,13 @@ bool mask_wants(struct span name, struct span value)
 }
 
 /* Where the shown text goes, and who wants to know what is not in it. */
-struct shown {
+struct masked_out {
     struct buf *out;
     mask_found_fn *found; /* may be NULL */
     void *ctx;
 };
 
-static void hide(const struct shown *s, struct span secret)
+static void hide(const struct masked_out *s, struct span secret)
 {
     buf_str(s->out, SPEC_MASKED);
     if (s->found)
@@ -105,7 +105,7 @@ static void take_stop(struct buf *out, struct span *rest)
     *rest = span_from(*rest, 1);
 }
 
-static void show_path(const struct shown *s, struct span path)
+static void show_path(const struct masked_out *s, struct span path)
 {
     while (path.n) {
         struct span part = cut(&path, "/");
@@ -119,7 +119,7 @@ static void show_path(const struct shown *s, struct span path)
     }
 }
 
-static void show_query(const struct shown *s, struct span query)
+static void show_query(const struct masked_out *s, struct span query)
 {
     while (query.n) {
         struct span pair = cut(&query, "&;");
@@ -151,7 +151,7 @@ static const char *find_scheme_end(struct span url)
     return at && at > url.p ? at : NULL;
 }
 
-static void show_url(const struct shown *s, struct span url)
+static void show_url(const struct masked_out *s, struct span url)
 {
     const char *scheme_end = find_scheme_end(url);
     struct span rest = url, authority;
@@ -180,13 +180,16 @@ static void show_url(const struct shown *s, struct span url)
     }
 }
 
-void mask_url(struct buf *out, struct span url) { show_url(&(struct shown){ .out = out }, url); }
+void mask_url(struct buf *out, struct span url)
+{
+    show_url(&(struct masked_out){ .out = out }, url);
+}
 
 void mask_find_in_url(struct span url, mask_found_fn *fn, void *ctx)
 {
     AUTO_BUF struct buf out = { 0 };
 
-    show_url(&(struct shown){ &out, fn, ctx }, url);
+    show_url(&(struct masked_out){ &out, fn, ctx }, url);
 }
 
 /* ---- Command lines ------------------------------------------------------------------------- */
@@ -200,7 +203,7 @@ static bool secret_name(struct span name)
     return name.n && promises_secret(name);
 }
 
-static void show_word(const struct shown *s, const char *word, const char *before)
+static void show_word(const struct masked_out *s, const char *word, const char *before)
 {
     struct span rest = span_of(word), name;
 
@@ -229,14 +232,14 @@ static void show_word(const struct shown *s, const char *word, const char *befor
 
 void mask_word(struct buf *out, const char *word, const char *before)
 {
-    show_word(&(struct shown){ .out = out }, word, before);
+    show_word(&(struct masked_out){ .out = out }, word, before);
 }
 
 void mask_find_in_word(const char *word, const char *before, mask_found_fn *fn, void *ctx)
 {
     AUTO_BUF struct buf out = { 0 };
 
-    show_word(&(struct shown){ &out, fn, ctx }, word, before);
+    show_word(&(struct masked_out){ &out, fn, ctx }, word, before);
 }
 
 void spec_describe(struct buf *out, const struct spec *s)

@@ -2,12 +2,12 @@
 #include "hub/link/link.h"
 #include "view_impl.h"
 
-static struct call *find(const struct view *v, const struct hub_event *e)
+static struct shown_call *find(const struct view *v, const struct hub_event *e)
 {
     return e->call.id ? map_get(&v->calls_by_id, span_of(e->call.id)) : NULL;
 }
 
-static void drop(struct view *v, struct call *c)
+static void drop(struct view *v, struct shown_call *c)
 {
     map_del(&v->calls_by_id, span_of(c->shown.id));
     list_remove(&c->link);
@@ -20,11 +20,11 @@ static void drop(struct view *v, struct call *c)
 bool view_call_started(struct view *v, const struct hub_event *e)
 {
     struct span name = utf8_cut(e->call.tool, CATALOG_NAME_MAX); /* URIs may be longer */
-    struct call *c;
+    struct shown_call *c;
 
     if (!e->call.id || !view_find(v, e->server) || find(v, e) || v->calls_by_id.n >= VIEW_CALLS_MAX)
         return false;
-    c = NEW(struct call);
+    c = NEW(struct shown_call);
     c->shown = (struct view_call){
         .id = mem_dup(e->call.id),
         .server = mem_dup(e->server),
@@ -38,7 +38,7 @@ bool view_call_started(struct view *v, const struct hub_event *e)
 
 bool view_call_progress(struct view *v, const struct hub_event *e)
 {
-    struct call *c = find(v, e);
+    struct shown_call *c = find(v, e);
 
     if (!c)
         return false;
@@ -49,7 +49,7 @@ bool view_call_progress(struct view *v, const struct hub_event *e)
 
 bool view_call_ended(struct view *v, const struct hub_event *e)
 {
-    struct call *c = find(v, e);
+    struct shown_call *c = find(v, e);
 
     if (!c)
         return false;
@@ -62,7 +62,7 @@ void view_drop_calls(struct view *v, const char *server)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &v->calls) {
-        struct call *c = CONTAINER_OF(pos, struct call, link);
+        struct shown_call *c = CONTAINER_OF(pos, struct shown_call, link);
 
         if (strcmp(c->shown.server, server) == 0)
             drop(v, c);
@@ -76,7 +76,7 @@ size_t view_calls(const struct view *v, const struct view_call *const **out)
 
     a->n = 0;
     LIST_FOREACH(pos, safe, &v->calls)
-        view_array_add(a, &CONTAINER_OF(pos, struct call, link)->shown);
+        view_array_add(a, &CONTAINER_OF(pos, struct shown_call, link)->shown);
     *out = (const struct view_call *const *)a->v;
     return a->n;
 }

@@ -21,7 +21,7 @@ struct server {
     struct tool_set *tools;   /* NULL: none */
 };
 
-struct call {
+struct shown_call {
     struct view_call shown;
     struct list link;
 };

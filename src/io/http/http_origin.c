@@ -1,12 +1,12 @@
 #include "http_call.h"
 #include <strings.h>
 
-struct url {
+struct curl_url {
     const struct curl_api *api;
     CURLU *u;
 };
 
-static void url_done(struct url *u)
+static void url_done(struct curl_url *u)
 {
     if (u->u)
         u->api->url_cleanup(u->u);
@@ -15,7 +15,7 @@ static void url_done(struct url *u)
 #define AUTO_URL __attribute__((cleanup(url_done)))
 
 /* Ours to free(). */
-static char *part(const struct url *u, CURLUPart what, unsigned flags)
+static char *part(const struct curl_url *u, CURLUPart what, unsigned flags)
 {
     char *text = NULL, *copy;
 
@@ -26,7 +26,7 @@ static char *part(const struct url *u, CURLUPart what, unsigned flags)
     return copy;
 }
 
-static char *join_origin(const struct url *u)
+static char *join_origin(const struct curl_url *u)
 {
     AUTO_FREE char *scheme = part(u, CURLUPART_SCHEME, 0);
     AUTO_FREE char *host = part(u, CURLUPART_HOST, 0);
@@ -41,7 +41,7 @@ static char *join_origin(const struct url *u)
 
 int origin_of(const struct curl_api *api, const char *url, char **out, struct pb_error *err)
 {
-    AUTO_URL struct url u = { api, api->url() };
+    AUTO_URL struct curl_url u = { api, api->url() };
     CURLUcode code = api->url_set(u.u, CURLUPART_URL, url, 0);
     char *origin;
 
@@ -73,7 +73,7 @@ bool origin_is_loopback(const char *origin)
 
 char *origin_redirect(const struct curl_api *api, const char *url, struct span location)
 {
-    AUTO_URL struct url u = { api, api->url() };
+    AUTO_URL struct curl_url u = { api, api->url() };
     AUTO_FREE char *text = mem_dupn(location.p, location.n);
     AUTO_FREE char *before = NULL;
     AUTO_FREE char *after = NULL;

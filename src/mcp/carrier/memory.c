@@ -8,7 +8,7 @@ struct letter {
 };
 
 /* Letters on their way in one direction. */
-struct post {
+struct memory_post {
     struct list letters;
     size_t n, bytes;
     bool due; /* the deferred call that delivers is under way */
@@ -20,7 +20,7 @@ struct memory_end {
     struct peer *peer; /* NULL: the connection has ended */
     struct memory_events events;
     void *ctx;
-    struct post in, out; /* as the server sees it */
+    struct memory_post in, out; /* as the server sees it */
     struct missed missed;
     bool client_gone, closed_due;
     unsigned refs; /* the client, the server, and deferred calls */
@@ -35,7 +35,7 @@ static void end_unref(struct memory_end *e)
         loop_free_later(e->loop, e, free); /* somebody up the stack may still look at it */
 }
 
-static void post_clear(struct post *p)
+static void post_clear(struct memory_post *p)
 {
     struct list *pos, *safe;
 
@@ -49,7 +49,7 @@ static void post_clear(struct post *p)
     p->n = p->bytes = 0;
 }
 
-static struct blob *post_take(struct post *p)
+static struct blob *post_take(struct memory_post *p)
 {
     struct letter *l = CONTAINER_OF(p->letters.next, struct letter, link);
     struct blob *bytes = l->bytes;
@@ -62,7 +62,7 @@ static struct blob *post_take(struct post *p)
 }
 
 /* False when there is no room. */
-static bool post_put(struct post *p, const struct span *parts, size_t n)
+static bool post_put(struct memory_post *p, const struct span *parts, size_t n)
 {
     struct buf text = { 0 };
     struct letter *l;
@@ -138,7 +138,7 @@ static void take_in(struct memory_end *e, struct blob *take_bytes)
         answer_batch(e, b);
 }
 
-static void schedule(struct memory_end *e, struct post *p, loop_fn *fn)
+static void schedule(struct memory_end *e, struct memory_post *p, loop_fn *fn)
 {
     if (p->due)
         return;

@@ -13,7 +13,7 @@ static const struct {
 };
 /* clang-format on */
 
-struct listing {
+struct client_listing {
     struct client *c;
     const char *what, *method;
     uint64_t timeout_ms;
@@ -24,14 +24,15 @@ struct listing {
     size_t n;
 };
 
-static void listing_free(struct listing *l)
+static void listing_free(struct client_listing *l)
 {
     buf_done(&l->items);
     map_done(&l->cursors);
     free(l);
 }
 
-static void finish(struct listing *l, const struct pb_error *err, const struct client_reply *why)
+static void finish(struct client_listing *l, const struct pb_error *err,
+                   const struct client_reply *why)
 {
     struct client_reply reply = { .err = err };
 
@@ -49,7 +50,8 @@ static void finish(struct listing *l, const struct pb_error *err, const struct c
 }
 
 /* Takes the items of one page; *cursor is where the next one begins, JSON_NONE at the end. */
-static int take_page(struct listing *l, struct json root, struct json *cursor, struct pb_error *err)
+static int take_page(struct client_listing *l, struct json root, struct json *cursor,
+                     struct pb_error *err)
 {
     struct json items = json_get(root, l->what);
 
@@ -73,7 +75,7 @@ static int take_page(struct listing *l, struct json root, struct json *cursor, s
 }
 
 /* The text of the cursor, which is opaque; an empty string is a cursor like any other. */
-static int check_cursor(struct listing *l, struct json cursor, struct pb_error *err)
+static int check_cursor(struct client_listing *l, struct json cursor, struct pb_error *err)
 {
     struct span text = json_text(cursor);
 
@@ -92,7 +94,7 @@ static int check_cursor(struct listing *l, struct json cursor, struct pb_error *
 
 static void on_page(void *ctx, const struct client_reply *reply);
 
-static int ask_page(struct listing *l, struct span cursor, struct pb_error *err)
+static int ask_page(struct client_listing *l, struct span cursor, struct pb_error *err)
 {
     AUTO_BUF struct buf params = { 0 };
     struct client_request_spec spec = {
@@ -115,7 +117,7 @@ static void on_page(void *ctx, const struct client_reply *reply)
 {
     static const struct json_opts opts = { .keep_depth = 2, .unique_depth = 1 };
     AUTO_JSON struct json_doc doc = { 0 };
-    struct listing *l = ctx;
+    struct client_listing *l = ctx;
     struct json cursor = { 0 };
     struct pb_error err;
 
@@ -139,13 +141,13 @@ static void on_page(void *ctx, const struct client_reply *reply)
 int client_list(struct client *c, const char *what, uint64_t timeout_ms, client_reply_fn *fn,
                 void *ctx, struct pb_error *err)
 {
-    struct listing *l;
+    struct client_listing *l;
     int rc;
 
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         if (strcmp(what, lists[i].what) != 0)
             continue;
-        l = NEW(struct listing);
+        l = NEW(struct client_listing);
         l->c = c;
         l->what = lists[i].what;
         l->method = lists[i].method;

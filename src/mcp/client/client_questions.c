@@ -23,7 +23,7 @@ static bool can_sample(const struct pb_client_options *o) { return o->can_sample
 static bool can_list_roots(const struct pb_client_options *o) { return o->can_list_roots; }
 
 /* clang-format off */
-static const struct kind {
+static const struct question_kind {
     const char *method;
     bool (*declared)(const struct pb_client_options *o);
 } kinds[] = {

@@ -16,7 +16,7 @@ static const struct {
 };
 /* clang-format on */
 
-void place_print(const struct place *at, char out[static PLACE_CHARS])
+void place_print(const struct argument_place *at, char out[static PLACE_CHARS])
 {
     size_t left = PLACE_CHARS - 1;
     char piece[PLACE_CHARS];
@@ -41,7 +41,7 @@ void place_print(const struct place *at, char out[static PLACE_CHARS])
     memmove(out, out + left, PLACE_CHARS - left);
 }
 
-static int refuse(const struct place *at, struct pb_error *err, const char *why)
+static int refuse(const struct argument_place *at, struct pb_error *err, const char *why)
 {
     char path[PLACE_CHARS];
 
@@ -50,7 +50,7 @@ static int refuse(const struct place *at, struct pb_error *err, const char *why)
 }
 
 static int copy_options(struct arena *a, struct param *to, const struct pb_param *from,
-                        const struct place *at, struct pb_error *err)
+                        const struct argument_place *at, struct pb_error *err)
 {
     const char **options;
     size_t n = 0;
@@ -69,7 +69,7 @@ static int copy_options(struct arena *a, struct param *to, const struct pb_param
 
 /* A fallback goes through the same door as an argument, so that the handler can rely on it. */
 static int copy_fallback(struct arena *a, struct param *to, const char *text,
-                         const struct place *at, struct pb_error *err)
+                         const struct argument_place *at, struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf fitted = { 0 };
@@ -84,10 +84,10 @@ static int copy_fallback(struct arena *a, struct param *to, const char *text,
 }
 
 static int copy_param(struct arena *a, struct param *to, const struct pb_param *from,
-                      const struct place *at, unsigned depth, struct pb_error *err);
+                      const struct argument_place *at, unsigned depth, struct pb_error *err);
 
 static int copy_properties(struct arena *a, struct param *to, const struct pb_param *list,
-                           const struct place *at, unsigned depth, struct pb_error *err)
+                           const struct argument_place *at, unsigned depth, struct pb_error *err)
 {
     size_t n = 0;
 
@@ -102,7 +102,7 @@ static int copy_properties(struct arena *a, struct param *to, const struct pb_pa
     to->of = arena_alloc(a, (n + 1) * sizeof *to->of);
     to->n_of = n;
     for (size_t i = 0; i < n; i++) {
-        struct place here = { at, list[i].name, 0 };
+        struct argument_place here = { at, list[i].name, 0 };
 
         for (size_t k = 0; k < i; k++)
             if (strcmp(list[k].name, list[i].name) == 0)
@@ -114,9 +114,9 @@ static int copy_properties(struct arena *a, struct param *to, const struct pb_pa
 }
 
 static int copy_inside(struct arena *a, struct param *to, const struct pb_param *from,
-                       const struct place *at, unsigned depth, struct pb_error *err)
+                       const struct argument_place *at, unsigned depth, struct pb_error *err)
 {
-    struct place element = { at, NULL, 0 };
+    struct argument_place element = { at, NULL, 0 };
 
     if (depth > MCP_PARAM_DEPTH_MAX)
         return fail(err, PB_E_LIMIT, "parameters are nested deeper than %d", MCP_PARAM_DEPTH_MAX);
@@ -135,7 +135,7 @@ static int copy_inside(struct arena *a, struct param *to, const struct pb_param 
 }
 
 static int copy_param(struct arena *a, struct param *to, const struct pb_param *from,
-                      const struct place *at, unsigned depth, struct pb_error *err)
+                      const struct argument_place *at, unsigned depth, struct pb_error *err)
 {
     if (from->type < PB_STRING || from->type > PB_ANY)
         return refuse(at, err, "has no type");

@@ -25,7 +25,7 @@ static const char *const found[] = {
 };
 /* clang-format on */
 
-static int refuse(const struct place *at, struct pb_error *err, const char *why)
+static int refuse(const struct argument_place *at, struct pb_error *err, const char *why)
 {
     char path[PLACE_CHARS];
 
@@ -33,7 +33,7 @@ static int refuse(const struct place *at, struct pb_error *err, const char *why)
     return fail(err, PB_E_INVALID, "%s: %s", path, why);
 }
 
-static int refuse_type(const struct param *p, struct json v, const struct place *at,
+static int refuse_type(const struct param *p, struct json v, const struct argument_place *at,
                        struct pb_error *err)
 {
     char why[64];
@@ -158,7 +158,7 @@ static struct json number_in(struct json_doc *doc, struct json v, struct arena *
 }
 
 static int write_number(const struct param *p, struct json v, struct buf *out,
-                        const struct place *at, struct pb_error *err)
+                        const struct argument_place *at, struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
@@ -183,8 +183,8 @@ static int write_number(const struct param *p, struct json v, struct buf *out,
     return 0;
 }
 
-static int write_bool(const struct param *p, struct json v, struct buf *out, const struct place *at,
-                      struct pb_error *err)
+static int write_bool(const struct param *p, struct json v, struct buf *out,
+                      const struct argument_place *at, struct pb_error *err)
 {
     bool yes = json_is(v, JSON_TRUE) || json_str_is(v, "true");
 
@@ -195,7 +195,7 @@ static int write_bool(const struct param *p, struct json v, struct buf *out, con
 }
 
 static int write_string(const struct param *p, struct json v, struct buf *out,
-                        const struct place *at, struct pb_error *err)
+                        const struct argument_place *at, struct pb_error *err)
 {
     if (!json_is(v, JSON_STRING))
         return refuse_type(p, v, at, err);
@@ -206,7 +206,7 @@ static int write_string(const struct param *p, struct json v, struct buf *out,
 }
 
 static int write_option(const struct param *p, struct json v, struct buf *out,
-                        const struct place *at, struct pb_error *err)
+                        const struct argument_place *at, struct pb_error *err)
 {
     AUTO_BUF struct buf why = { 0 };
 
@@ -221,9 +221,9 @@ static int write_option(const struct param *p, struct json v, struct buf *out,
 }
 
 static int write_array(const struct param *p, struct json v, struct buf *out,
-                       const struct place *at, struct pb_error *err)
+                       const struct argument_place *at, struct pb_error *err)
 {
-    struct place here = { at, NULL, 0 };
+    struct argument_place here = { at, NULL, 0 };
 
     if (!json_is(v, JSON_ARRAY))
         return refuse_type(p, v, at, err);
@@ -267,9 +267,9 @@ static int refuse_unknown(const struct param *p, struct json member, struct pb_e
 }
 
 static int write_member(const struct param *p, struct json v, struct buf *out, bool *first,
-                        const struct place *at, struct pb_error *err)
+                        const struct argument_place *at, struct pb_error *err)
 {
-    struct place here = { at, p->name, 0 };
+    struct argument_place here = { at, p->name, 0 };
 
     if (p->optional && json_is(v, JSON_NULL) && p->type != PB_ANY)
         v = (struct json){ 0 };
@@ -303,7 +303,7 @@ static void write_extra(struct json member, struct buf *out, bool *first)
 }
 
 static int write_object(const struct param *p, struct json v, struct buf *out,
-                        const struct place *at, bool closed, struct pb_error *err)
+                        const struct argument_place *at, bool closed, struct pb_error *err)
 {
     bool first = true;
 
@@ -327,8 +327,8 @@ static int write_object(const struct param *p, struct json v, struct buf *out,
     return 0;
 }
 
-int param_write(const struct param *p, struct json v, struct buf *out, const struct place *at,
-                struct pb_error *err)
+int param_write(const struct param *p, struct json v, struct buf *out,
+                const struct argument_place *at, struct pb_error *err)
 {
     switch (p->type) {
     case PB_STRING:

@@ -22,8 +22,8 @@ struct params {
 };
 
 /* Where in the arguments we are; lives on the stack of the walk. */
-struct place {
-    const struct place *up;
+struct argument_place {
+    const struct argument_place *up;
     const char *key; /* NULL: an element */
     size_t index;
 };
@@ -31,8 +31,8 @@ struct place {
 enum { PLACE_CHARS = 128 };
 
 /* "user.tags[2]"; long paths lose their head, because the end tells more. */
-void place_print(const struct place *at, char out[static PLACE_CHARS]);
+void place_print(const struct argument_place *at, char out[static PLACE_CHARS]);
 
 /* Appends what v (JSON_NONE: absent) becomes as a value of p. */
 MUST_CHECK int param_write(const struct param *p, struct json v, struct buf *out,
-                           const struct place *at, struct pb_error *err);
+                           const struct argument_place *at, struct pb_error *err);

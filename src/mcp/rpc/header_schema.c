@@ -27,8 +27,8 @@ static const struct {
 /* clang-format on */
 
 /* The way from the root of the arguments to the schema being looked at. */
-struct step {
-    const struct step *up;
+struct argument_step {
+    const struct argument_step *up;
     struct span key;
     size_t depth;
 };
@@ -89,7 +89,7 @@ static bool type_of(struct json schema, enum json_type *out)
     return false;
 }
 
-static const struct span *path_of(const struct step *at, struct arena *arena)
+static const struct span *path_of(const struct argument_step *at, struct arena *arena)
 {
     struct span *path = arena_alloc(arena, at->depth * sizeof *path);
 
@@ -98,7 +98,8 @@ static const struct span *path_of(const struct step *at, struct arena *arena)
     return path;
 }
 
-static int annotate(struct walk *w, struct json schema, struct json mark, const struct step *at)
+static int annotate(struct walk *w, struct json schema, struct json mark,
+                    const struct argument_step *at)
 {
     struct header_params *out = w->out;
     struct header_param p = { 0 };
@@ -130,7 +131,7 @@ static int annotate(struct walk *w, struct json schema, struct json mark, const 
 
 /* `at` NULL: this schema has no fixed place in the arguments. The depth of the recursion is that
  * of the text, which the parser has bounded. */
-static int visit(struct walk *w, struct json v, const struct step *at);
+static int visit(struct walk *w, struct json v, const struct argument_step *at);
 
 static int visit_all(struct walk *w, struct json container)
 {
@@ -143,12 +144,12 @@ static int visit_all(struct walk *w, struct json container)
     return 0;
 }
 
-static int visit_properties(struct walk *w, struct json properties, const struct step *at)
+static int visit_properties(struct walk *w, struct json properties, const struct argument_step *at)
 {
     JSON_FOREACH(child, properties) {
         struct span key = json_key_str(child, &w->out->arena);
-        struct step next = { at, span_make(arena_dup(&w->out->arena, key), key.n),
-                             at ? at->depth + 1 : 0 };
+        struct argument_step next = { at, span_make(arena_dup(&w->out->arena, key), key.n),
+                                      at ? at->depth + 1 : 0 };
         int rc = visit(w, child, at ? &next : NULL);
 
         if (rc < 0)
@@ -158,7 +159,7 @@ static int visit_properties(struct walk *w, struct json properties, const struct
 }
 
 static int visit_keyword(struct walk *w, struct json schema, struct json member,
-                         const struct step *at)
+                         const struct argument_step *at)
 {
     if (json_key_is(member, "x-mcp-header"))
         return annotate(w, schema, member, at);
@@ -175,7 +176,7 @@ static int visit_keyword(struct walk *w, struct json schema, struct json member,
     return visit(w, member, NULL);
 }
 
-static int visit(struct walk *w, struct json v, const struct step *at)
+static int visit(struct walk *w, struct json v, const struct argument_step *at)
 {
     if (json_is(v, JSON_ARRAY))
         return visit_all(w, v);
@@ -195,7 +196,7 @@ int header_params_read(struct header_params *out, struct span schema, struct pb_
     AUTO_JSON struct json_doc doc = { 0 };
     struct header_params found = { 0 };
     struct walk w = { .out = &found, .err = err };
-    struct step root = { 0 };
+    struct argument_step root = { 0 };
     int rc;
 
     if (schema.n > JSON_SCHEMA_BYTES_MAX)

@@ -21,7 +21,7 @@ struct uri_template {
 };
 
 /* A template that is being read. */
-struct reading {
+struct template_reading {
     struct part parts[MCP_TEMPLATE_PARTS_MAX];
     size_t n, n_query;
 };
@@ -32,7 +32,7 @@ static bool is_name_char(char c)
            c == '.' || c == '-';
 }
 
-static int add_part(struct reading *t, enum part_kind kind, struct span text,
+static int add_part(struct template_reading *t, enum part_kind kind, struct span text,
                     struct pb_error *err)
 {
     if (t->n + t->n_query == MCP_TEMPLATE_PARTS_MAX)
@@ -59,7 +59,7 @@ static int check_name(struct span name, struct pb_error *err)
 }
 
 /* What stands between the braces. */
-static int add_expression(struct reading *t, struct span inside, struct pb_error *err)
+static int add_expression(struct template_reading *t, struct span inside, struct pb_error *err)
 {
     enum part_kind kind = PART_VALUE;
     const char *comma;
@@ -89,7 +89,7 @@ static int add_expression(struct reading *t, struct span inside, struct pb_error
     return 0;
 }
 
-static int parse(struct reading *t, struct span text, struct pb_error *err)
+static int parse(struct template_reading *t, struct span text, struct pb_error *err)
 {
     while (text.n) {
         const char *open = memchr(text.p, '{', text.n), *close;
@@ -114,7 +114,7 @@ static int parse(struct reading *t, struct span text, struct pb_error *err)
     return 0;
 }
 
-static int check_names(const struct reading *t, struct pb_error *err)
+static int check_names(const struct template_reading *t, struct pb_error *err)
 {
     for (size_t i = 0; i < t->n + t->n_query; i++)
         for (size_t k = 0; k < i; k++)
@@ -157,7 +157,7 @@ static void prepare(struct uri_template *t)
 
 int uri_template_new(struct uri_template **out, struct span text, struct pb_error *err)
 {
-    struct reading r = { .n = 0 };
+    struct template_reading r = { .n = 0 };
     struct uri_template *t;
     struct pb_error why;
     size_t bytes;
@@ -207,10 +207,7 @@ static bool spend(size_t *steps, size_t n)
 
 static enum char_kind kind_of(char c)
 {
-    return c == '/'   ? CHAR_SLASH
-           : c == '?' ? CHAR_QUESTION
-           : c == '#' ? CHAR_HASH
-                      : CHAR_PLAIN;
+    return c == '/' ? CHAR_SLASH : c == '?' ? CHAR_QUESTION : c == '#' ? CHAR_HASH : CHAR_PLAIN;
 }
 
 enum {
@@ -360,8 +357,8 @@ static bool put_values(const struct uri_template *t, struct span uri, const uint
             return false;
         at = end;
     }
-    return at == uri.n || (spend(steps, (uri.n - at) * t->n_query) &&
-                           put_query(t, span_from(uri, at + 1), o));
+    return at == uri.n ||
+           (spend(steps, (uri.n - at) * t->n_query) && put_query(t, span_from(uri, at + 1), o));
 }
 
 /* What most templates differ in, for the price of one step. */

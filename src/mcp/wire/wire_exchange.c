@@ -4,9 +4,9 @@
 
 static void on_timer(void *ctx);
 
-struct exchange *exchange_new(struct http_wire *w, enum exchange_kind kind)
+struct wire_exchange *exchange_new(struct http_wire *w, enum exchange_kind kind)
 {
-    struct exchange *x = NEW(struct exchange);
+    struct wire_exchange *x = NEW(struct wire_exchange);
 
     x->w = w;
     x->kind = kind;
@@ -17,7 +17,7 @@ struct exchange *exchange_new(struct http_wire *w, enum exchange_kind kind)
 
 static void exchange_free(void *p)
 {
-    struct exchange *x = p;
+    struct wire_exchange *x = p;
 
     sse_reader_done(&x->sse);
     buf_done(&x->text);
@@ -26,7 +26,7 @@ static void exchange_free(void *p)
     free(x);
 }
 
-void exchange_end(struct exchange *x)
+void exchange_end(struct wire_exchange *x)
 {
     if (x->dead)
         return;
@@ -38,7 +38,7 @@ void exchange_end(struct exchange *x)
     loop_free_later(x->w->wire.loop, x, exchange_free);
 }
 
-static void exchange_fail(struct exchange *x, struct wire_fault *fault)
+static void exchange_fail(struct wire_exchange *x, struct wire_fault *fault)
 {
     struct wire *w = &x->w->wire;
     uint64_t id = x->id;
@@ -52,7 +52,7 @@ static void exchange_fail(struct exchange *x, struct wire_fault *fault)
         w->events->failed(w->ctx, id, fault);
 }
 
-static void fail_with(struct exchange *x, enum pb_code code, const char *text)
+static void fail_with(struct wire_exchange *x, enum pb_code code, const char *text)
 {
     struct wire_fault fault = { 0 };
 
@@ -64,7 +64,7 @@ static void fail_with(struct exchange *x, enum pb_code code, const char *text)
 
 static void on_event(void *ctx, const struct sse_event *e)
 {
-    struct exchange *x = ctx;
+    struct wire_exchange *x = ctx;
     struct wire *w = &x->w->wire;
     AUTO(blob) struct blob *bytes = NULL;
     struct wire_fault fault = { .speaks_old_sse = true };
@@ -97,7 +97,7 @@ static bool is_type(struct span value, const char *type)
     return span_is_nocase(span_trim(span_make(value.p, n)), type);
 }
 
-static void read_session(struct exchange *x)
+static void read_session(struct wire_exchange *x)
 {
     struct span id = http_call_header(x->call, "Mcp-Session-Id");
 
@@ -112,7 +112,7 @@ static void read_session(struct exchange *x)
 
 static void on_head(void *ctx, int status)
 {
-    struct exchange *x = ctx;
+    struct wire_exchange *x = ctx;
     struct span type = http_call_header(x->call, "Content-Type");
 
     x->status = status;
@@ -139,7 +139,7 @@ static void on_head(void *ctx, int status)
     }
 }
 
-static void keep_text(struct exchange *x, struct span bytes)
+static void keep_text(struct wire_exchange *x, struct span bytes)
 {
     size_t limit =
         x->body == BODY_ERROR ? (size_t)HTTP_ERROR_BODY_MAX : x->w->wire.opts->max_message_bytes;
@@ -158,7 +158,7 @@ static void keep_text(struct exchange *x, struct span bytes)
 
 static size_t on_data(void *ctx, struct span bytes)
 {
-    struct exchange *x = ctx;
+    struct wire_exchange *x = ctx;
     struct wire_fault fault = { 0 };
     size_t taken = bytes.n;
 
@@ -181,7 +181,7 @@ static size_t on_data(void *ctx, struct span bytes)
 /* ---- the end ---- */
 
 /* Hands the body on; the request is over if it held its answer. */
-static void deliver_text(struct exchange *x)
+static void deliver_text(struct wire_exchange *x)
 {
     struct wire *w = &x->w->wire;
     AUTO(blob) struct blob *bytes = NULL;
@@ -192,7 +192,7 @@ static void deliver_text(struct exchange *x)
     w->events->message(w->ctx, bytes, x->id, x->status);
 }
 
-static void refused(struct exchange *x)
+static void refused(struct wire_exchange *x)
 {
     struct wire_fault fault = { 0 };
 
@@ -212,7 +212,7 @@ static void refused(struct exchange *x)
 
 /* What the server said about it, or a second; longer and longer when it keeps failing. Nobody waits
  * for the server's own stream, so that no server can make us open it over and over. */
-static void resume_later(struct exchange *x)
+static void resume_later(struct wire_exchange *x)
 {
     uint64_t wait = x->retry_ms ? x->retry_ms : MCP_RESUME_MS;
 
@@ -224,7 +224,7 @@ static void resume_later(struct exchange *x)
 }
 
 /* The stream is over, and the answer was not on it. */
-static void cut_short(struct exchange *x, const struct pb_error *why)
+static void cut_short(struct wire_exchange *x, const struct pb_error *why)
 {
     bool can = x->last_id.n > 0 && !x->modern;
     struct wire_fault fault = { 0 };
@@ -238,7 +238,7 @@ static void cut_short(struct exchange *x, const struct pb_error *why)
     exchange_fail(x, &fault);
 }
 
-static void request_done(struct exchange *x, const struct pb_error *err)
+static void request_done(struct wire_exchange *x, const struct pb_error *err)
 {
     struct wire_fault fault = { 0 };
 
@@ -265,7 +265,7 @@ static void request_done(struct exchange *x, const struct pb_error *err)
     }
 }
 
-static void message_done(struct exchange *x, const struct pb_error *err)
+static void message_done(struct wire_exchange *x, const struct pb_error *err)
 {
     struct wire *w = &x->w->wire;
     struct wire_fault fault = { 0 };
@@ -283,14 +283,14 @@ static void message_done(struct exchange *x, const struct pb_error *err)
     }
 }
 
-static void give_up_stream(struct exchange *x)
+static void give_up_stream(struct wire_exchange *x)
 {
     log_warn("the server's own stream broke %d times, giving it up", MCP_RECONNECTS_MAX);
     exchange_end(x);
 }
 
 /* 405 and the like: it has no such stream, which is its right. */
-static void stream_done(struct exchange *x, const struct pb_error *err)
+static void stream_done(struct wire_exchange *x, const struct pb_error *err)
 {
     bool steady =
         x->body == BODY_STREAM && loop_now(x->w->wire.loop) - x->began >= MCP_STREAM_STEADY_MS;
@@ -308,7 +308,7 @@ static void stream_done(struct exchange *x, const struct pb_error *err)
 
 static void on_done(void *ctx, const struct pb_error *err)
 {
-    struct exchange *x = ctx;
+    struct wire_exchange *x = ctx;
     struct http_wire *w = x->w;
 
     if (x->dead)
@@ -327,7 +327,7 @@ static void on_done(void *ctx, const struct pb_error *err)
 
 /* ---- sending ---- */
 
-static void put_headers(struct exchange *x, struct header_list *h, const struct wire_out *m)
+static void put_headers(struct wire_exchange *x, struct header_list *h, const struct wire_out *m)
 {
     struct http_wire *w = x->w;
 
@@ -349,7 +349,7 @@ static void put_headers(struct exchange *x, struct header_list *h, const struct 
         header_list_put(h, "Last-Event-ID", buf_cstr(&x->last_id));
 }
 
-int exchange_send(struct exchange *x, const struct wire_out *m, struct pb_error *err)
+int exchange_send(struct wire_exchange *x, const struct wire_out *m, struct pb_error *err)
 {
     static const struct http_client_events events = { on_head, on_data, on_done };
     AUTO_HEADERS struct header_list headers = { 0 };
@@ -384,7 +384,7 @@ int exchange_send(struct exchange *x, const struct wire_out *m, struct pb_error 
 
 static void on_timer(void *ctx)
 {
-    struct exchange *x = ctx;
+    struct wire_exchange *x = ctx;
     struct wire_fault fault = { 0 };
 
     if (x->answered) {

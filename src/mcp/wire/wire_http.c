@@ -25,12 +25,12 @@ void wire_http_fault(struct wire_fault *out, int status)
     }
 }
 
-static struct exchange *find(struct http_wire *w, uint64_t id)
+static struct wire_exchange *find(struct http_wire *w, uint64_t id)
 {
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &w->exchanges) {
-        struct exchange *x = CONTAINER_OF(pos, struct exchange, link);
+        struct wire_exchange *x = CONTAINER_OF(pos, struct wire_exchange, link);
 
         if (x->id == id)
             return x;
@@ -41,7 +41,7 @@ static struct exchange *find(struct http_wire *w, uint64_t id)
 static int http_send(struct wire *wire, const struct wire_out *m, struct pb_error *err)
 {
     struct http_wire *w = of(wire);
-    struct exchange *x = exchange_new(w, m->request ? EX_REQUEST : EX_MESSAGE);
+    struct wire_exchange *x = exchange_new(w, m->request ? EX_REQUEST : EX_MESSAGE);
     int rc = exchange_send(x, m, err);
 
     if (rc < 0)
@@ -51,7 +51,7 @@ static int http_send(struct wire *wire, const struct wire_out *m, struct pb_erro
 
 static void http_hold_answer(struct wire *wire, uint64_t id, bool on)
 {
-    struct exchange *x = find(of(wire), id);
+    struct wire_exchange *x = find(of(wire), id);
 
     if (!x || x->held == on)
         return;
@@ -63,7 +63,7 @@ static void http_hold_answer(struct wire *wire, uint64_t id, bool on)
 /* A stream that has given its answer is about to end; cutting it off would cost the connection. */
 static void http_drop(struct wire *wire, uint64_t id, enum wire_drop why)
 {
-    struct exchange *x = find(of(wire), id);
+    struct wire_exchange *x = find(of(wire), id);
 
     if (!x)
         return;
@@ -83,7 +83,7 @@ static void http_settle(struct wire *wire, const struct revision *rev)
 
 static void http_listen(struct wire *wire)
 {
-    struct exchange *x = exchange_new(of(wire), EX_STREAM);
+    struct wire_exchange *x = exchange_new(of(wire), EX_STREAM);
     struct pb_error err;
 
     if (exchange_send(x, NULL, &err) < 0) {
@@ -97,7 +97,7 @@ static void end_streams(struct http_wire *w)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &w->exchanges) {
-        struct exchange *x = CONTAINER_OF(pos, struct exchange, link);
+        struct wire_exchange *x = CONTAINER_OF(pos, struct wire_exchange, link);
 
         if (x->kind == EX_STREAM)
             exchange_end(x);
@@ -136,12 +136,12 @@ void http_wire_idle(struct http_wire *w)
 static void http_close(struct wire *wire, loop_fn *fn, void *ctx)
 {
     struct http_wire *w = of(wire);
-    struct exchange *goodbye;
+    struct wire_exchange *goodbye;
 
     w->closed = fn;
     w->closed_ctx = ctx;
     while (!list_empty(&w->exchanges))
-        exchange_end(CONTAINER_OF(w->exchanges.next, struct exchange, link));
+        exchange_end(CONTAINER_OF(w->exchanges.next, struct wire_exchange, link));
     if (w->session) {
         goodbye = exchange_new(w, EX_GOODBYE);
         if (exchange_send(goodbye, NULL, NULL) < 0)

@@ -27,7 +27,7 @@ enum exchange_kind {
 
 enum exchange_body { BODY_NONE, BODY_JSON, BODY_STREAM, BODY_ERROR };
 
-struct exchange {
+struct wire_exchange {
     struct list link;
     struct http_wire *w;
     struct http_call *call; /* NULL while waiting to resume */
@@ -52,10 +52,11 @@ struct exchange {
     struct timer timer;
 };
 
-struct exchange *exchange_new(struct http_wire *w, enum exchange_kind kind);
+struct wire_exchange *exchange_new(struct http_wire *w, enum exchange_kind kind);
 /* Sends it; `m` is NULL for GET and DELETE. */
-MUST_CHECK int exchange_send(struct exchange *x, const struct wire_out *m, struct pb_error *err);
+MUST_CHECK int exchange_send(struct wire_exchange *x, const struct wire_out *m,
+                             struct pb_error *err);
 /* No event follows; freed at the end of the turn. */
-void exchange_end(struct exchange *x);
+void exchange_end(struct wire_exchange *x);
 /* The last exchange of a closing wire has ended. */
 void http_wire_idle(struct http_wire *w);
