@@ -1,5 +1,23 @@
 /* base.h - the door of the room `base`: memory, bytes, errors, time, ids, hashes. Depends on
- * libc and nettle only; every other room stands on it. */
+ * libc and nettle only; every other room stands on it.
+ *
+ *   arena.c     memory that is given back all at once
+ *   blob.c      bytes that many share, counted
+ *   buf.c       bytes that grow
+ *   clock.c     the time of day and the time that passes, or a test's
+ *   error.c     what failed, on what, and why, as one text
+ *   file.c      a file replaced as a whole, and directories
+ *   hash.c      SHA-256, HMAC, a keyed hash for tables
+ *   id.c        random ids, UUIDs, base64
+ *   log.c       lines for whoever runs the program
+ *   map.c       things by name
+ *   mem.c       the only place that allocates
+ *   near.c      what somebody meant who wrote a name that is none
+ *   span.c      bytes of others
+ *   table.c     things by number
+ *   tally.c     a sum of bytes in use
+ *   utf8.c      what is valid, where to cut, what must not reach a terminal
+ *   version.c   the version, and the names of error codes */
 #pragma once
 #include "arena.h"
 #include "blob.h"

@@ -1,6 +1,21 @@
 /* cli.h - the program: one table of verbs, one file per verb. Only this room exits or prints to a
  * person: results go to stdout, talk goes to stderr. Help, man page and shell completion are all
- * printed from the table, so that none of them can drift. */
+ * printed from the table, so that none of them can drift.
+ *
+ *   main.c         the table of verbs; options; exit codes
+ *   arguments.c    a tool's arguments from words or JSON
+ *   candidates.c   what may stand here: for shell completion
+ *   daemon.c       the daemon: config, hub, listeners, until it is told to end
+ *   daemon_log.c   its warnings, bounded
+ *   home.c         the file in which servers are kept, and reading it
+ *   hub_flags.c    options about config and hub, common to many verbs
+ *   question.c     a person answers what a server asks
+ *   reach.c        a hub: the daemon's, or one in this process
+ *   request.c      one request, and Ctrl-C
+ *   reread.c       what is read again when it changes
+ *   server.c       a server that is named by a command or URL, without any hub
+ *   show.c         printing: JSON, tables, colours
+ *   token.c        what HTTP clients must send: where it comes from, who must not see it */
 #pragma once
 #include "patchbay.h"
 #include "json/json.h"

@@ -1,4 +1,11 @@
-/* loop_impl.h - what the files of the loop share. Not for others: they use loop.h. */
+/* loop_impl.h - what the files of the loop share. Not for others: they use loop.h.
+ *
+ *   loop.c          turns, calls for the next turn, calls from other threads, the end
+ *   timers.c        timers, a heap over the loop's own clock
+ *   work.c          the worker pool
+ *   bridge.c        a thread waits for something that happens on the loop
+ *   signals.c       signals as callbacks
+ *   public_loop.c   pb_loop_* of patchbay.h */
 #pragma once
 #include "loop.h"
 #include <pthread.h>

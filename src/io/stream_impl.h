@@ -1,4 +1,9 @@
-/* stream_impl.h - what the files of the stream share. */
+/* stream_impl.h - what the files of the stream share.
+ *
+ *   stream.c         polled descriptors, and what files have in common with them
+ *   stream_fd.c      what is done to a descriptor, and undone
+ *   stream_file.c    plain files, which cannot be polled
+ *   stream_queue.c   bytes that wait to be written */
 #pragma once
 #include "loop_impl.h"
 #include "stream.h"

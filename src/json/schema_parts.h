@@ -4,7 +4,18 @@
  * struct sub of each; then each sub gets its keywords compiled (schema_keywords.c) with the
  * references resolved (schema_ref.c). Checking (schema_check.c, schema_apply.c) only reads what
  * was compiled, so that one schema serves many threads; it remembers a failure as a place and a
- * keyword, and the text is made once, at the end (schema_text.c). */
+ * keyword, and the text is made once, at the end (schema_text.c).
+ *
+ *   schema.c            a text to a compiled schema; checking a value with it
+ *   schema_keywords.c   the table of keywords, and what each compiles to
+ *   schema_ref.c        references, inside the one document
+ *   schema_uri.c        references as URIs
+ *   schema_names.c      sorted names of members
+ *   schema_pattern.c    regular expressions
+ *   schema_check.c      applying a schema to a value; keywords about a value itself
+ *   schema_apply.c      keywords that apply other schemas
+ *   schema_number.c     multiples, exactly
+ *   schema_text.c       what does not fit and where, in words */
 #pragma once
 #include "doc.h"
 #include "number.h"

@@ -1,4 +1,7 @@
-/* caller.h - who asks: the names under which a client is known behind the faces. */
+/* caller.h - who asks: the names under which a client is known behind the faces.
+ *
+ *   caller.c   the names under which clients are known
+ *   tokens.c   the tokens that open the door, and which parts each opens */
 #pragma once
 #include "mcp/serve/serve.h"
 #include "tokens.h"

@@ -1,4 +1,8 @@
-/* external_impl.h - what the files of the external_* tools share. */
+/* external_impl.h - what the files of the external_* tools share.
+ *
+ *   external.c        the seven tools: their definitions, and which one is called
+ *   external_list.c   those that list
+ *   external_ask.c    those that ask a server */
 #pragma once
 #include "external.h"
 #include "hub/catalog/catalog.h"

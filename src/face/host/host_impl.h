@@ -1,4 +1,13 @@
-/* host_impl.h - the layout of a set of hosts, for host*.c. */
+/* host_impl.h - the layout of a set of hosts, for host*.c.
+ *
+ *   host.c           the hosts: one for each scope that somebody asked for
+ *   host_hello.c     what a client is told at first
+ *   host_methods.c   the methods
+ *   host_lists.c     the four lists
+ *   host_wait.c      requests that came before their servers
+ *   host_tasks.c     what clients ask about tasks
+ *   host_news.c      what servers tell, passed on
+ *   host_ask.c       what servers ask without a call */
 #pragma once
 #include "face/relay/relay.h"
 #include "host.h"

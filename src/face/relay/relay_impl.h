@@ -6,7 +6,20 @@
  *     each of them -> over nobody wants the answer; the server's, if it owes one, is awaited
  *
  * A legacy server's call goes on while its questions are out (`id`), and its clock stands still; a
- * modern server's has ended with them, and the next round is another call. */
+ * modern server's has ended with them, and the next round is another call.
+ *
+ *   relay.c          one call: begun, answered, given up
+ *   relay_params.c   a client's params for the server
+ *   relay_result.c   a server's result for the client
+ *   relay_error.c    how a call that failed is told
+ *   relay_ask.c      questions of legacy servers on their way
+ *   relay_rounds.c   a modern server wants input
+ *   relay_park.c     calls that wait for a modern client to come back
+ *   relay_resume.c   a client comes back
+ *   relay_state.c    what it brings, sealed and opened
+ *   relay_elicit.c   URLs that clients were asked to open
+ *   relay_tasks.c    tasks of modern servers
+ *   task_id.c        the id of a task as clients see it */
 #pragma once
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"

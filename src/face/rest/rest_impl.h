@@ -1,4 +1,33 @@
-/* rest_impl.h - shared by the files of rest. */
+/* rest_impl.h - shared by the files of rest.
+ *
+ *   rest.c                 one request: from the guard's verdict to its route
+ *   rest_routes.c          the one table of what REST can do
+ *   rest_find.c            which route a request is for
+ *   rest_params.c          what a request says, checked against its route
+ *   rest_reply.c           answers, and what each failure means in HTTP
+ *   rest_wait.c            requests that wait for a server
+ *   rest_job.c             changes of the config, on a worker
+ *   rest_status.c          the daemon, the calls, the alerts
+ *   rest_servers.c         servers as a console sees and rules them
+ *   rest_config.c          adding, configuring and removing them
+ *   rest_parse.c           what servers a text describes
+ *   rest_trial.c           a server tried before it is kept
+ *   rest_secrets.c         keys that come with an entry
+ *   rest_unmask.c          an entry that was shown without its secrets comes back
+ *   rest_lists.c           tools, resources, prompts
+ *   rest_ask.c             requests that a server answers
+ *   rest_clients.c         servers in the older shape
+ *   rest_modes.c           modes
+ *   rest_settings.c        settings
+ *   rest_events.c          everything that happens, as it happens
+ *   rest_recent.c          the last calls that ended
+ *   rest_metrics.c         numbers for Prometheus
+ *   rest_shapes.c          what is answered, member by member
+ *   rest_shapes_events.c   the data of events
+ *   rest_shapes_lists.c    tools, resources and prompts in answers
+ *   rest_schema.c          shapes as JSON Schema
+ *   rest_openapi.c         the table as an OpenAPI document
+ *   rest_docs.c            the table as a page */
 #pragma once
 #include "face/host/host.h"
 #include "hub/hub/hub.h"

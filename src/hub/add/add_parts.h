@@ -1,4 +1,11 @@
-/* add_parts.h - what the files of add.h share. */
+/* add_parts.h - what the files of add.h share.
+ *
+ *   add.c           words to an entry
+ *   add_check.c     what is wrong with them
+ *   add_line.c      a whole command line
+ *   add_name.c      the name that a command or URL gives itself, and its secrets
+ *   add_package.c   packages and their runners
+ *   add_paste.c     anything that people paste */
 #pragma once
 #include "hub/spec/spec.h"
 

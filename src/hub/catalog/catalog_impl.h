@@ -5,7 +5,17 @@
  * entries in order are the listings one after the other, in the order of "server/". That sequence
  * and the index of outward names (struct order) are made when something is read after a change. Of
  * entries that want the same outward name the one that has been listed for longest has it, also
- * while its server is away. */
+ * while its server is away.
+ *
+ *   catalog.c          servers and what they list; what a scope shows
+ *   catalog_list.c     reading one list
+ *   catalog_names.c    outward names
+ *   catalog_order.c    all entries in order, and by outward name
+ *   catalog_find.c     an entry by any of its names
+ *   catalog_near.c     names like one that is not there
+ *   catalog_pages.c    the pages of MCP Apps that tools name
+ *   catalog_render.c   a list as its clients see it, made once
+ *   catalog_uris.c     whose a URI is */
 #pragma once
 #include "catalog.h"
 #include "hub/link/link.h"

@@ -2,7 +2,12 @@
  *
  * One loader for four shapes: {"servers":{}} (strict), {"mcpServers":{}}, {"mcp_servers":{}} and
  * {"mcps":[]}; one file may hold several. Later files win over earlier ones, inline servers over
- * all files. Errors read "FILE:LINE: KEY: what was expected". */
+ * all files. Errors read "FILE:LINE: KEY: what was expected".
+ *
+ *   config.c          loading: files, shapes, what wins
+ *   config_paths.c    where files are
+ *   config_inline.c   servers given as flags
+ *   watch.c           when a file changes */
 #pragma once
 #include "watch.h"
 #include "hub/spec/spec.h"

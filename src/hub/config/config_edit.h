@@ -2,7 +2,11 @@
  * taken out, and every other byte of the file stays as it was. Written to a new file, 0600, that
  * takes the old one's place; an existing file keeps its mode, and a symbolic link stays one.
  * Whoever else changes the file this way at the same time waits. Nothing is written when nothing
- * would change. Blocking: not on the loop's thread. */
+ * would change. Blocking: not on the loop's thread.
+ *
+ *   config_edit.c        the changes that there are
+ *   config_edit_text.c   a text of which one member changes
+ *   config_edit_file.c   reading, locking and replacing the file */
 #pragma once
 #include "config.h"
 

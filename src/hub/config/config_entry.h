@@ -1,5 +1,12 @@
 /* config_entry.h - one server's entry while it is read: where it stands, for messages, and the
- * readers of single values. Inside config*.c only. */
+ * readers of single values. Inside config*.c only.
+ *
+ *   config_entry.c    what is wrong, and where
+ *   config_values.c   single values
+ *   config_expand.c   variables in them
+ *   config_mcps.c     what is special about "mcps"
+ *   config_spec.c     an entry to a spec
+ *   config_settle.c   what an entry means, when all of it has been read */
 #pragma once
 #include "config.h"
 #include "hub/spec/spec.h"

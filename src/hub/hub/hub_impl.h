@@ -2,7 +2,22 @@
  *
  * What a link tells is only noted down; at the end of the turn member_settle() looks at each server
  * that something happened to and compares what is with what is wanted. So no decision is made in
- * the middle of a link's own work, and several things of one turn are answered once. */
+ * the middle of a link's own work, and several things of one turn are answered once.
+ *
+ *   hub.c           the servers: adding, asking for, switching off, removing; the end
+ *   hub_apply.c     many at once: starting, and taking over a config
+ *   member.c        one server of the hub: what is wanted of it
+ *   hub_retry.c     when a server is tried, and when no more
+ *   hub_settle.c    waiting until a server has come up or not
+ *   hub_health.c    asking whether they live; stopping lazy ones
+ *   hub_call.c      the way of a call to its server
+ *   hub_listen.c    what links tell, handed to whoever listens
+ *   hub_cache.c     what a server listed last time, on disk
+ *   hub_changes.c   a tool that is not what it was
+ *   hub_text.c      servers, tools and resources as JSON
+ *   hub_wait.c      the hub for threads
+ *   desk.c          a view kept in step with a hub, and the actions
+ *   proxy.c         a tool of some server as an agent sees it */
 #pragma once
 #include "hub.h"
 #include "hub/catalog/catalog.h"

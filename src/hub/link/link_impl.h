@@ -1,4 +1,23 @@
-/* link_impl.h - what the files of the link share. Not for others: they use link.h. */
+/* link_impl.h - what the files of the link share. Not for others: they use link.h.
+ *
+ *   link.c            one server: making it, what is known of it, the end
+ *   link_state.c      which states follow which
+ *   link_channel.c    one client of it: from the spec to an open session
+ *   link_instance.c   processes of their own for callers
+ *   link_keys.c       the keys that the server is started with
+ *   link_lists.c      what the server offers, and what of it is watched
+ *   link_call.c       a call: sent at once, or waiting until it may go
+ *   link_end.c        how a call ends, and its clock
+ *   link_table.c      the calls that have not ended
+ *   call_words.c      what is said of a call that was ended
+ *   link_claim.c      for whom the server may be working
+ *   link_question.c   what the server asks, and to whom it goes
+ *   link_tasks.c      tasks that clients want to hear of
+ *   link_log.c        the log: its own lines, stderr, the server's messages
+ *   log_ring.c        the last lines of it
+ *   link_cut.c        messages and progress, cut to what is passed on
+ *   circle.c          hubs behind hubs, and whether one leads back to us
+ *   event.c           what is told of a server, and the names of states */
 #pragma once
 #include "hub/secrets/secrets.h"
 #include "hub/spec/spec.h"

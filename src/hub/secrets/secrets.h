@@ -1,6 +1,10 @@
 /* secrets.h - keys of servers, each in a file of its own: mcp_<uuid>.key, or mcp_<uuid>_<NAME>.key
  * for one of several. The directory is 0700, a file 0600, and links in it are not followed.
- * Blocking: not on the loop's thread. No message holds a key. */
+ * Blocking: not on the loop's thread. No message holds a key.
+ *
+ *   secrets.c   the files
+ *   keys.c      the keys that one server wants
+ *   redact.c    what must not be shown, taken out of text */
 #pragma once
 #include "keys.h"
 #include "redact.h"

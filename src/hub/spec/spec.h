@@ -1,5 +1,16 @@
 /* spec.h - what is known about one server before it is started: its name, how to reach it, and how
- * it is to be treated. Immutable once made, and shared by reference. */
+ * it is to be treated. Immutable once made, and shared by reference.
+ *
+ *   spec.c           making one, names, slugs, the command line
+ *   spec_compare.c   whether two are the same, or lead to the same link
+ *   spec_mask.c      what of it is secret
+ *   spec_write.c     as JSON, whole or with secrets masked
+ *   inherit.c        what a server gets of our environment
+ *   fault.c          what can go wrong with a server, by name
+ *   filter.c         which tools: a choice, parsed and applied
+ *   glob.c           * and ?
+ *   mode.c           named choices of tools
+ *   settings.c       the table of settings */
 #pragma once
 #include "fault.h"
 #include "filter.h"

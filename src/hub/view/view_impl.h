@@ -1,4 +1,11 @@
-/* view_impl.h - what the parts of the view know of each other. */
+/* view_impl.h - what the parts of the view know of each other.
+ *
+ *   view.c          events to a picture
+ *   view_alerts.c   what a person should look at; toasts
+ *   view_calls.c    calls under way
+ *   view_tools.c    tools of all servers, and counts
+ *   view_write.c    the picture as JSON
+ *   texts.c         the words that people read */
 #pragma once
 #include "hub/link/link.h"
 #include "view.h"

@@ -1,4 +1,9 @@
-/* warden_impl.h - what the parts of the warden know of each other. */
+/* warden_impl.h - what the parts of the warden know of each other.
+ *
+ *   warden.c         the process: starting it, telling it, stopping it
+ *   warden_later.c   sweeping for single servers, many at once
+ *   warden_reap.c    what is left behind comes to a subreaper
+ *   warden_sweep.c   finding processes by their mark, and ending them */
 #pragma once
 #include "warden.h"
 #include "warden_sweep.h"

@@ -4,7 +4,8 @@
  *                    moment when libcurl is not on the stack
  *   http_call.c      one call: its response, its deadlines, its end
  *   http_setup.c     from a request to the options of a transfer
- *   http_origin.c    URLs: what is allowed, where a redirect leads */
+ *   http_origin.c    URLs: what is allowed, where a redirect leads
+ *   curl_api.c       libcurl, loaded when it is first needed */
 #pragma once
 #include "curl_api.h"
 #include "http_client.h"

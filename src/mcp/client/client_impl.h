@@ -1,4 +1,18 @@
-/* client_impl.h - what the files of the client share. Not for others: they use client.h. */
+/* client_impl.h - what the files of the client share. Not for others: they use client.h.
+ *
+ *   client.c             the session: opening, what is known of the server, the end
+ *   probe.c              which era the server is of
+ *   handshake.c          the legacy way to begin
+ *   client_calls.c       requests in flight: ids, deadlines, sending again
+ *   client_params.c      the params of a request as they go out
+ *   client_tools.c       the headers of modern requests, and what they know of tools
+ *   client_receive.c     what the server sends, sorted
+ *   client_rounds.c      requests that take several rounds
+ *   client_questions.c   what the server asks of us
+ *   client_list.c        all pages of a list as one; the ping
+ *   client_subscribe.c   which resources and tasks are watched
+ *   client_listen.c      the listen stream of the modern era
+ *   result.c             pb_result_* of patchbay.h */
 #pragma once
 #include "client.h"
 #include "mcp/rpc/rpc.h"

@@ -1,4 +1,7 @@
-/* params_impl.h - how a list of parameters is kept; for the params*.c files only. */
+/* params_impl.h - how a list of parameters is kept; for the params*.c files only.
+ *
+ *   params.c         typed parameters, and their JSON Schema
+ *   params_apply.c   arguments made to fit them */
 #pragma once
 #include "params.h"
 

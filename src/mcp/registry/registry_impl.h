@@ -2,7 +2,22 @@
  *
  * Registering may happen on any thread at any time, so the shelves are behind a lock that is held
  * for a lookup or a pointer swap. What leaves a shelf stays until the loop's next turn: what the
- * loop found there is good until it returns. */
+ * loop found there is good until it returns.
+ *
+ *   registry.c           what the program registered: adding, removing, finding
+ *   registry_list.c      lists, page by page
+ *   registry_methods.c   the methods that are answered with it
+ *   item.c               one tool, resource, template or prompt, copied and checked
+ *   item_write.c         an item as JSON, as a revision shows it
+ *   call.c               one call: who keeps it, its end
+ *   call_args.c          what a handler may ask of its call
+ *   call_run.c           a handler runs, on the loop or on a worker
+ *   call_events.c        progress and logs of a handler, on their way to the loop
+ *   call_reply.c         what a handler answers
+ *   call_outcome.c       from what a handler did to the answer
+ *   ask.c                what a handler asks of the client
+ *   ask_round.c          questions out and answers back, in each era
+ *   tasks.c              calls that outlive their request */
 #pragma once
 #include "item.h"
 #include "mcp/rpc/rpc.h"

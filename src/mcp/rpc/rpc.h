@@ -1,7 +1,18 @@
 /* rpc.h - JSON-RPC 2.0: telling messages apart, and writing them.
  *
  * Ids stay as they were written: a string or an integer, echoed byte for byte, so that no parser
- * on the way can round or respell them. */
+ * on the way can round or respell them.
+ *
+ *   rpc.c             telling messages apart, and writing them
+ *   message.c         one message, owned, with its tape
+ *   era.c             the revisions, and what each has; log levels
+ *   headers.c         values in HTTP headers
+ *   header_list.c     headers to be sent, each once
+ *   header_schema.c   which arguments of a tool are mirrored in headers
+ *   result_text.c     a result in words for a person
+ *   state.c           what a client keeps for us, signed
+ *   uri_template.c    RFC 6570, matched backwards
+ *   url.c             origins, and relative URLs */
 #pragma once
 #include "era.h"
 #include "header_list.h"

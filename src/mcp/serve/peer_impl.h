@@ -1,4 +1,14 @@
-/* peer_impl.h - the peer's own layout, and what its files offer each other. */
+/* peer_impl.h - the peer's own layout, and what its files offer each other.
+ *
+ *   peer.c            one client: what it sends, sorted and dispatched
+ *   peer_ids.c        its requests in flight, by id
+ *   peer_legacy.c     the legacy era: a handshake, then what the session remembers
+ *   peer_modern.c     the modern era: each request judged by what it says of itself
+ *   envelope.c        what a request says of its client
+ *   request.c         one request: progress, logs, its time limit, failing
+ *   request_reply.c   results, and errors of others, as its answer
+ *   question.c        requests of ours to a legacy client
+ *   batch.c           several messages in one, of the revision that had it */
 #pragma once
 #include "mcp/rpc/rpc.h"
 #include "server_impl.h"

@@ -1,5 +1,11 @@
 /* server_impl.h - the server's own layout, for server*.c, peer*.c, request.c, question.c, listen.c
- * and subscriptions.c. Everybody else uses server.h. */
+ * and subscriptions.c. Everybody else uses server.h.
+ *
+ *   server.c          what a server is: its options, its provider, its peers
+ *   server_stop.c     its life: carriers, running, the graceful end
+ *   server_tell.c     what the program tells all clients, from any thread
+ *   listen.c          the listen streams of modern clients
+ *   subscriptions.c   who wants to hear of a resource */
 #pragma once
 #include "mcp/rpc/rpc.h"
 #include "server.h"

@@ -3,7 +3,12 @@
  * A wire knows bytes, processes, sockets and HTTP; the client knows JSON-RPC. The client numbers
  * its requests; a wire says about which of them a message came, when it can know: over HTTP each
  * request has an answer stream of its own. All on the loop's thread; events never run inside a call
- * of the client, except `closed` of none at all. */
+ * of the client, except `closed` of none at all.
+ *
+ *   wire_stdio.c    to a child process
+ *   wire_socket.c   over a connected descriptor
+ *   wire_sse.c      HTTP+SSE of the first revision
+ *   wire_memory.c   to a server of this process */
 #pragma once
 #include "io/io.h"
 #include "mcp/rpc/rpc.h"

@@ -1,5 +1,7 @@
 /* wire_line.h - what the wires share whose messages are lines: those to a child process and those
- * to a socket. */
+ * to a socket.
+ *
+ *   wire_line.c   lines in and out */
 #pragma once
 #include "wire.h"
 
