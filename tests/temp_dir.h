@@ -8,7 +8,7 @@ enum { TEMP_TEXT_MAX = 1 << 16 };
 
 static char temp_dir[64];
 
-static int temp_unlink(const char *path, const struct stat *st, int type, struct FTW *at)
+static inline int temp_unlink(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
     (void)type;
@@ -16,11 +16,16 @@ static int temp_unlink(const char *path, const struct stat *st, int type, struct
     return remove(path);
 }
 
+static inline void temp_remove(const char *dir)
+{
+    nftw(dir, temp_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /* The next one that is asked for is a new one. */
-static void temp_clean(void)
+static inline void temp_clean(void)
 {
     if (*temp_dir)
-        nftw(temp_dir, temp_unlink, 16, FTW_DEPTH | FTW_PHYS);
+        temp_remove(temp_dir);
     *temp_dir = '\0';
 }
 

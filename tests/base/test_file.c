@@ -1,20 +1,8 @@
 #include "base/base.h"
-#include "tap.h"
+#include "temp_dir.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char dir[] = "/tmp/patchbay-test-XXXXXX";
-
-static const char *in_dir(const char *name)
-{
-    static char path[200];
-
-    if (strstr(dir, "XXXXXX"))
-        CHECK(mkdtemp(dir) != NULL);
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
 
 static int synced_directories; /* counted between file.c and the kernel */
 
@@ -38,15 +26,15 @@ static mode_t mode_of(const char *path)
 TEST(directories_are_made_as_far_as_they_are_missing)
 {
     struct pb_error err;
-    const char *deep = in_dir("a/b/c");
+    const char *deep = temp_path("a/b/c");
     AUTO_FREE char *path = mem_dup(deep);
 
     CHECK_INT(file_make_directories(path, &err), 0);
     CHECK_INT(mode_of(path), 0700);
     CHECK_INT(file_make_directories(path, &err), 0);
     CHECK_INT(rmdir(path), 0);
-    CHECK_INT(rmdir(in_dir("a/b")), 0);
-    CHECK_INT(rmdir(in_dir("a")), 0);
+    CHECK_INT(rmdir(temp_path("a/b")), 0);
+    CHECK_INT(rmdir(temp_path("a")), 0);
 }
 
 TEST(a_directory_that_cannot_be_made_is_named)
@@ -60,7 +48,7 @@ TEST(a_directory_that_cannot_be_made_is_named)
 TEST(a_file_is_replaced_as_a_whole_and_a_link_is_not_followed)
 {
     struct pb_error err;
-    AUTO_FREE char *path = mem_dup(in_dir("f")), *other = mem_dup(in_dir("other"));
+    AUTO_FREE char *path = mem_dup(temp_path("f")), *other = mem_dup(temp_path("other"));
     char text[16] = "";
     AUTO_CLOSE int fd = -1;
 
@@ -79,7 +67,7 @@ TEST(a_file_is_replaced_as_a_whole_and_a_link_is_not_followed)
     CHECK_INT(read(fd, text, sizeof text - 1), 3);
     CHECK_STR(text, "two");
     CHECK_INT(unlink(path), 0);
-    CHECK_INT(rmdir(dir), 0); /* nothing else was left there */
+    CHECK_INT(rmdir(temp_root()), 0); /* nothing else was left there */
 }
 
 TEST(a_file_that_cannot_be_made_is_named)

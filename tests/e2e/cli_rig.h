@@ -8,7 +8,10 @@
  *     CHECK_STR(out, "hi\n");
  *     rig_end(); */
 #pragma once
+#include "json_member.h"
+#include "loopback.h"
 #include "program.h"
+#include "temp_dir.h"
 #include "json/json.h"
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -24,15 +27,7 @@ static struct program rig_daemon_program;
 /* ---- files ---- */
 
 /* Good until the eighth call after it. */
-static inline const char *in_home(const char *name)
-{
-    static char path[8][256];
-    static int at;
-
-    at = (at + 1) % 8;
-    snprintf(path[at], sizeof path[at], "%s/%s", home, name);
-    return path[at];
-}
+static inline const char *in_home(const char *name) { return temp_path(name); }
 
 /* "" when it is not there. Good until the next call. */
 static inline const char *file_text(const char *name)
@@ -251,6 +246,16 @@ static inline void rig_daemon(const char *const *more)
     WAIT_FOR(strstr(file_text("daemon.err"), "  socket"));
 }
 
+static inline int daemon_port(void)
+{
+    const char *at = strstr(file_text("daemon.err"), "http://127.0.0.1:");
+
+    CHECK(at != NULL);
+    return (int)strtol(at + strlen("http://127.0.0.1:"), NULL, 10);
+}
+
+static inline int daemon_dial(void) { return loopback_dial(daemon_port()); }
+
 static inline int daemon_ended(void)
 {
     int status;
@@ -275,7 +280,7 @@ static inline void rig_begin(void)
 
     for (size_t i = 0; i < ARRAY_LEN(cleared); i++)
         unsetenv(cleared[i]);
-    home = scratch_make();
+    home = temp_root();
     setenv("PATCHBAY_HOME", home, 1);
     id_new(id);
     snprintf(rig_mark, sizeof rig_mark, "CLI_MARK=%s", id);
@@ -289,37 +294,13 @@ static inline void rig_end(void)
     if (rig_daemon_program.pid)
         CHECK_INT(daemon_stop(SIGTERM), 0);
     no_process_left(rig_mark, RIG_END_MS);
-    remove_tree(AT_FDCWD, home);
+    temp_clean();
 }
 
 /* ---- JSON ---- */
 
-/* The text of a member of what was printed, "servers.0.state", strings without quotes; "" when it
- * is not there. Fails when it is no JSON. Good until the eighth call after it. */
-static inline const char *member(const char *path)
-{
-    static char text[8][RIG_TEXT_MAX / 16];
-    static int at;
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-    struct pb_error e;
-    struct json v;
-
-    at = (at + 1) % 8;
-    if (json_parse(&doc, span_of(out), NULL, &e) < 0)
-        TAP_FAIL("%s: \"%s\"", e.msg, out);
-    v = json_root(&doc);
-    while (*path) {
-        size_t n = strcspn(path, ".");
-        AUTO_FREE char *key = mem_dupn(path, n);
-
-        v = json_is(v, JSON_ARRAY) ? json_item(v, strtoul(key, NULL, 10)) : json_get(v, key);
-        path += n + (path[n] == '.');
-    }
-    snprintf(text[at], sizeof text[at], "%.*s",
-             SPAN_ARG(json_is(v, JSON_STRING) ? json_str(v, &a) : json_text(v)));
-    return text[at];
-}
+/* A member of what was printed: see json_member(). */
+static inline const char *member(const char *path) { return json_member(out, path); }
 
 static inline const char *member_of(const char *list, const char *server, const char *key)
 {

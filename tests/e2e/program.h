@@ -34,32 +34,6 @@ static inline const char *built(const char *name)
     return path[at];
 }
 
-/* A directory of this test's own; removed by scratch_remove(). */
-static inline const char *scratch_make(void)
-{
-    static char path[64];
-
-    snprintf(path, sizeof path, "/tmp/patchbay-test-XXXXXX");
-    CHECK(mkdtemp(path) != NULL);
-    return path;
-}
-
-static inline void remove_tree(int at, const char *path)
-{
-    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-            continue;
-        if (unlinkat(fd, e->d_name, 0) < 0)
-            remove_tree(fd, e->d_name);
-    }
-    if (d)
-        closedir(d);
-    unlinkat(at, path, AT_REMOVEDIR);
-}
-
 static inline void write_file(const char *path, const char *text)
 {
     AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

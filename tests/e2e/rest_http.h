@@ -4,9 +4,6 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "cli_rig.h"
 #include "shape_rig.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 static void start(const char *const *more)
 {
@@ -17,23 +14,11 @@ static void start(const char *const *more)
     rig_daemon(args);
 }
 
-static int dial(void)
-{
-    const char *at = strstr(file_text("daemon.err"), "http://127.0.0.1:");
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK(at != NULL);
-    to.sin_port = htons((uint16_t)strtoul(at + strlen("http://127.0.0.1:"), NULL, 10));
-    CHECK_INT(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    return fd;
-}
-
 /* The status; `out` gets the body. $BUILD is filled in. */
 static int http_plain(const char *method, const char *path, const char *body)
 {
     AUTO_BUF struct buf request = { 0 }, answer = { 0 }, filled = { 0 };
-    AUTO_CLOSE int fd = dial();
+    AUTO_CLOSE int fd = daemon_dial();
     const char *end;
     ssize_t n;
 
@@ -46,10 +31,9 @@ static int http_plain(const char *method, const char *path, const char *body)
         }
     }
     buf_printf(&request,
-               "%s %s HTTP/1.1\r\nHost: localhost:%.*s\r\nAuthorization: Bearer secret\r\n"
+               "%s %s HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer secret\r\n"
                "Connection: close\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-               method, path, (int)strcspn(strstr(file_text("daemon.err"), "127.0.0.1:") + 10, "/"),
-               strstr(file_text("daemon.err"), "127.0.0.1:") + 10, filled.n);
+               method, path, daemon_port(), filled.n);
     buf_add_span(&request, buf_span(&filled));
     CHECK_INT(send(fd, request.p, request.n, MSG_NOSIGNAL), request.n);
     while ((n = recv(fd, buf_reserve(&answer, 65536), 65536, 0)) > 0)

@@ -1,9 +1,6 @@
 /* The real program and those who mean it ill: other programs, web pages, servers, other users. */
 #include "cli_rig.h"
 #include "mcp/registry/registry.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #define SECRET "s3cret-of-this-test"
@@ -12,25 +9,13 @@
 
 static char reply[RIG_TEXT_MAX];
 
-static int port_of_daemon(void)
-{
-    const char *at = strstr(file_text("daemon.err"), "http://127.0.0.1:");
-
-    CHECK(at != NULL);
-    return (int)strtol(at + strlen("http://127.0.0.1:"), NULL, 10);
-}
-
 /* Sends a request and reads to the end of the connection into `reply`; its status. */
 static int http_raw(const char *text)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)port_of_daemon()),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    AUTO_CLOSE int fd = daemon_dial();
     size_t n = strlen(text), got = 0;
     ssize_t r;
 
-    CHECK_INT(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
     CHECK(send(fd, text, n, MSG_NOSIGNAL) == (ssize_t)n);
     while (got < sizeof reply - 1 && (r = recv(fd, reply + got, sizeof reply - 1 - got, 0)) > 0)
         got += (size_t)r;
@@ -50,7 +35,7 @@ static int http(struct ask q)
     if (q.host)
         buf_printf(&b, "Host: %s\r\n", q.host);
     else
-        buf_printf(&b, "Host: 127.0.0.1:%d\r\n", port_of_daemon());
+        buf_printf(&b, "Host: 127.0.0.1:%d\r\n", daemon_port());
     if (q.origin)
         buf_printf(&b, "Origin: %s\r\n", q.origin);
     if (q.token)
@@ -723,7 +708,7 @@ TEST(a_hub_that_has_itself_among_its_servers_says_so)
     WAIT_FOR(strcmp(server_is("ex", "state"), "connected") == 0);
     snprintf(before, sizeof before, "%s", server_is("ex", "tools"));
     snprintf(text, sizeof text, "\"ex\":" EXAMPLE ",\"self\":{\"url\":\"http://127.0.0.1:%d/mcp\"}",
-             port_of_daemon());
+             daemon_port());
     rig_config(text);
     WAIT_FOR(strstr(server_is("self", "message"), "it is this program itself"));
     CHECK_STR(server_is("self", "tools"), "0");
@@ -743,8 +728,7 @@ TEST(two_hubs_do_not_become_servers_of_each_other)
     rig_config("\"ex\":" EXAMPLE);
     rig_daemon(WORDS("--no-token"));
     snprintf(text, sizeof text,
-             "{\"mcpServers\":{\"first\":{\"url\":\"http://127.0.0.1:%d/mcp\"}}}",
-             port_of_daemon());
+             "{\"mcpServers\":{\"first\":{\"url\":\"http://127.0.0.1:%d/mcp\"}}}", daemon_port());
     write_file(in_home("second.json"), text);
     start_with(&second, NULL,
                WORDS("serve", "--port", "0", "--no-token", "--no-socket", "--config",

@@ -1,5 +1,6 @@
 /* test_crowd.c - hundreds of real servers behind the real program, a hundred of them hostile. */
 #include "program.h"
+#include "temp_dir.h"
 #include "json/json.h"
 
 enum { HONEST = 300, HOSTILE = 100, CALLS = 10, EXIT_MS = 15000, PATIENCE_S = 60 };
@@ -67,7 +68,7 @@ struct crowd {
 static void crowd_start(struct crowd *c, int honest, int hostile)
 {
     set_mark();
-    c->dir = scratch_make();
+    c->dir = temp_root();
     snprintf(c->config, sizeof c->config, "%s/servers.json", c->dir);
     snprintf(c->home, sizeof c->home, "%s/home", c->dir);
     write_config(c->config, honest, hostile);
@@ -126,7 +127,7 @@ static void crowd_end(struct crowd *c)
     program_close_input(&c->hub);
     CHECK_INT(program_end(&c->hub, EXIT_MS), 0);
     no_process_left(mark, 1000);
-    remove_tree(AT_FDCWD, c->dir);
+    temp_clean();
 }
 
 TEST(three_hundred_servers_answer_while_a_hundred_misbehave_and_none_is_left)
@@ -162,6 +163,6 @@ TEST(nobody_outlives_the_program_however_it_is_ended)
         kill(c.hub.pid, signals[i]);
         CHECK_INT(program_end(&c.hub, EXIT_MS), signals[i] == SIGTERM ? 0 : -SIGKILL);
         no_process_left(mark, EXIT_MS);
-        remove_tree(AT_FDCWD, c.dir);
+        temp_clean();
     }
 }

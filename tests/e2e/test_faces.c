@@ -458,7 +458,7 @@ TEST(the_hub_holds_keys_running_servers_an_idle_time_and_a_number_of_restarts)
 static int listen_to_events(void)
 {
     const char *host = strstr(file_text("daemon.err"), "127.0.0.1:");
-    int fd = dial();
+    int fd = daemon_dial();
 
     dprintf(fd,
             "GET /api/events HTTP/1.1\r\nHost: %.*s\r\nAuthorization: Bearer secret\r\n"

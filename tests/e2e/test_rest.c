@@ -354,7 +354,7 @@ TEST(a_daemon_stops_while_clients_listen)
     rig_begin();
     rig_config("\"ex\":" EXAMPLE);
     start(NULL);
-    fd = dial();
+    fd = daemon_dial();
     snprintf(host, sizeof host, "%.*s",
              (int)strcspn(strstr(file_text("daemon.err"), "127.0.0.1:"), "/"),
              strstr(file_text("daemon.err"), "127.0.0.1:"));

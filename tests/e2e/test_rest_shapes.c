@@ -32,7 +32,7 @@ static int ask_later(const char *path, const char *body)
 {
     AUTO_BUF struct buf request = { 0 };
     const char *host = strstr(file_text("daemon.err"), "127.0.0.1:");
-    int fd = dial();
+    int fd = daemon_dial();
 
     buf_printf(&request,
                "POST %s HTTP/1.1\r\nHost: %.*s\r\nAuthorization: Bearer secret\r\n"

@@ -21,7 +21,7 @@ static int ask(const char *token, const char *method, const char *path, const ch
 {
     const char *host = strstr(file_text("daemon.err"), "127.0.0.1:");
     AUTO_BUF struct buf request = { 0 }, answer = { 0 };
-    AUTO_CLOSE int fd = dial();
+    AUTO_CLOSE int fd = daemon_dial();
     ssize_t n;
 
     buf_printf(&request,

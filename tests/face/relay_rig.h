@@ -19,6 +19,7 @@
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/sent.h"
 #include "mcp/serve/serve.h"
 
 enum { DOWN_SENT_MAX = 4096 };
@@ -72,20 +73,12 @@ static inline void down_send(void *transport, struct request *about, enum send_k
                              const struct span *parts, size_t n)
 {
     struct down *d = transport;
-    AUTO_JSON struct json_doc doc = { 0 };
-    struct json_opts strict = { .unique_depth = JSON_ALL };
-    struct buf text = { 0 };
-    struct pb_error err;
 
-    for (size_t i = 0; i < n; i++)
-        buf_add_span(&text, parts[i]);
-    if (json_parse(&doc, buf_span(&text), &strict, &err) < 0)
-        TAP_FAIL("sent no JSON: %s: %s", err.msg, buf_cstr(&text));
     CHECK(d->n < DOWN_SENT_MAX);
     if (kind == SEND_RESPONSE)
         d->status = about->http_status;
     d->kinds[d->n] = kind;
-    d->sent[d->n++] = buf_take(&text);
+    d->sent[d->n++] = sent_text(parts, n);
 }
 
 static inline void down_finished(void *transport, struct request *about)

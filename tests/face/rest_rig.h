@@ -18,13 +18,13 @@
 #include "face/rest/rest_impl.h"
 #include "host_rig.h"
 #include "io/io.h"
+#include "json_member.h"
+#include "loopback.h"
 #include "patchbay.h"
 #include "shape_rig.h"
 #include "json/json.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -97,13 +97,7 @@ struct line {
 
 static void line_open(struct rest_rig *w, struct line *s)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)serve_port(w->serve)),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-
-    *s = (struct line){ .rig = w, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
-    CHECK(s->fd >= 0);
-    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    *s = (struct line){ .rig = w, .fd = loopback_dial(serve_port(w->serve)) };
     CHECK_INT(fcntl(s->fd, F_SETFL, O_NONBLOCK), 0);
 }
 
@@ -227,29 +221,5 @@ static int rest_send(struct rest_rig *w, const char *request, const char *body)
 #define GET(w, path)        rest_send(w, "GET " path, "")
 #define POST(w, path, body) rest_send(w, "POST " path, body)
 
-/* The text of a member of the answer's body, "tools.0.name"; strings without quotes; "" when it is
- * not there. "\x1" in a path stands for a dot in a key. Good until the eighth call after it. */
-static const char *got(const char *path)
-{
-    static char text[8][65536];
-    static int at;
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-    struct pb_error e;
-    struct json v;
-
-    at = (at + 1) % 8;
-    if (json_parse(&doc, span_of(rest_body), NULL, &e) < 0)
-        TAP_FAIL("%s: \"%s\"", e.msg, rest_body);
-    v = json_root(&doc);
-    while (*path) {
-        size_t n = strcspn(path, ".");
-        AUTO_FREE char *key = mem_dupn(path, n);
-
-        v = json_is(v, JSON_ARRAY) ? json_item(v, strtoul(key, NULL, 10)) : json_get(v, key);
-        path += n + (path[n] == '.');
-    }
-    snprintf(text[at], sizeof text[at], "%.*s",
-             SPAN_ARG(json_is(v, JSON_STRING) ? json_str(v, &a) : json_text(v)));
-    return text[at];
-}
+/* A member of the answer's body: see json_member(). */
+static const char *got(const char *path) { return json_member(rest_body, path); }

@@ -5,7 +5,6 @@
 #include "mcp/rpc/memory.h"
 #include "mcp/serve/serve.h"
 #include "tap.h"
-#include <time.h>
 
 enum {
     FAKE_SERVERS_MAX = 256,
@@ -139,15 +138,6 @@ struct fakes {
         while (!(cond))                     \
             loop_turn((fakes)->loop, true); \
     } while (0)
-
-/* Time that this thread has worked. */
-static inline double cpu_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* Until nothing more happens by itself. */
 static inline void fakes_settle(struct fakes *s)

@@ -1,8 +1,9 @@
 /* Our client with servers that others wrote: everything, filesystem and memory from npm, over each
  * transport that they offer. Needs tools/interop-deps; says so when that was not run. */
+#include "base/base.h"
+#include "loopback.h"
 #include "patchbay.h"
-#include "tap.h"
-#include <arpa/inet.h>
+#include "temp_dir.h"
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
@@ -191,24 +192,9 @@ TEST(everything_over_stdio)
     pb_client_free(client);
 }
 
-static int free_port(void)
-{
-    struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t n = sizeof a;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)&a, &n) == 0);
-    close(fd);
-    return ntohs(a.sin_port);
-}
-
 /* Starts server-everything on a port and waits until something listens there. */
 static pid_t serve_everything(const char *transport, int port)
 {
-    struct sockaddr_in a = { .sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                             .sin_port = htons((uint16_t)port) };
     char text[16];
     pid_t pid;
 
@@ -223,12 +209,10 @@ static pid_t serve_everything(const char *transport, int port)
         _exit(127);
     }
     for (int i = 0; i < 1000; i++) {
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        int ok = connect(fd, (struct sockaddr *)&a, sizeof a);
+        AUTO_CLOSE int fd = loopback_try(port);
         struct timespec pause = { 0, 20000000 };
 
-        close(fd);
-        if (ok == 0)
+        if (fd >= 0)
             return pid;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
@@ -240,7 +224,7 @@ static void over_http(const char *transport, const char *path, enum pb_transport
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
     struct pb_client *client;
     char url[64];
-    int port = free_port();
+    int port = loopback_free_port();
     pid_t pid = serve_everything(transport, port);
 
     snprintf(url, sizeof url, "http://127.0.0.1:%d%s", port, path);
@@ -273,12 +257,11 @@ TEST(everything_over_sse_found_out)
 
 TEST(filesystem_over_stdio)
 {
-    char dir[] = "/tmp/patchbay-interop-XXXXXX";
+    const char *dir = temp_root();
     char args[PATH_BYTES];
     struct pb_client *client;
 
     NEED_NODE();
-    CHECK(mkdtemp(dir) != NULL);
     client = open_stdio("server-filesystem", dir);
     snprintf(args, sizeof args, "{\"path\":\"%s/a.txt\",\"content\":\"one\\ntwo\"}", dir);
     check_call(client, "write_file", args, "a.txt");
@@ -288,26 +271,18 @@ TEST(filesystem_over_stdio)
     check_call(client, "list_directory", args, "a.txt");
     check_call(client, "read_text_file", "{\"path\":\"/etc/passwd\"}", "denied");
     pb_client_free(client);
-    snprintf(args, sizeof args, "%s/a.txt", dir);
-    unlink(args);
-    rmdir(dir);
 }
 
 TEST(memory_over_stdio)
 {
-    char file[] = "/tmp/patchbay-memory-XXXXXX";
-    char env[sizeof file + 32];
+    char env[PATH_BYTES];
     const char *args[] = { script("server-memory"), NULL };
     const char *envs[] = { env, NULL };
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
     struct pb_client *client;
-    int fd;
 
     NEED_NODE();
-    fd = mkstemp(file);
-    CHECK(fd >= 0);
-    close(fd);
-    snprintf(env, sizeof env, "MEMORY_FILE_PATH=%s", file);
+    snprintf(env, sizeof env, "MEMORY_FILE_PATH=%s", temp_file("memory", ""));
     opts.command = node();
     opts.args = args;
     opts.env = envs;
@@ -318,7 +293,6 @@ TEST(memory_over_stdio)
                "Ada");
     check_call(client, "search_nodes", "{\"query\":\"first program\"}", "Ada");
     pb_client_free(client);
-    unlink(file);
 }
 
 /* Many threads, one client: every caller gets its own answer. */

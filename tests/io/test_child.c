@@ -1,4 +1,5 @@
 #include "child_rig.h"
+#include "temp_dir.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -191,19 +192,15 @@ static void write_program(const char *path, const char *text)
 
 TEST(the_command_is_looked_up_in_the_path_of_the_child)
 {
-    char folder[] = "/tmp/patchbay-child-XXXXXX", program[64], path[128];
+    char path[128];
     const char *env[] = { path, NULL };
     struct story s;
 
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(program, sizeof program, "%s/my-server", folder);
-    snprintf(path, sizeof path, "PATH=/nowhere:/etc/passwd:%s", folder);
-    write_program(program, "#!/bin/sh\npwd\n");
+    snprintf(path, sizeof path, "PATH=/nowhere:/etc/passwd:%s", temp_root());
+    write_program(temp_path("my-server"), "#!/bin/sh\npwd\n");
     run(&s, &(struct child_spec){ .command = "my-server", .env = env, .cwd = "/" });
     CHECK_SPAN(buf_span(&s.out), "/\n");
     end(&s);
-    unlink(program);
-    rmdir(folder);
 }
 
 TEST(what_is_no_program_is_not_given_to_a_shell)

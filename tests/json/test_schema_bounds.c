@@ -1,3 +1,4 @@
+#include "cpu_time.h"
 #include "schema_cases.h"
 #include <pthread.h>
 #include <time.h>
@@ -211,14 +212,6 @@ TEST(whatever_a_keyword_looks_at_is_charged_for)
             TAP_FAIL("%s: %d %s", cases[i].schema, rc, err.msg);
         CHECK_HAS(err.msg, "checking took more than 1000000 steps");
     }
-}
-
-static double cpu_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 /* Each of these takes minutes to centuries when nothing counts. The bound is generous for

@@ -1,7 +1,6 @@
-#include "tap.h"
+#include "temp_dir.h"
 #include "json/json.h"
 #include <fcntl.h>
-#include <ftw.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
@@ -391,36 +390,26 @@ static bool make_comma_locale(const char *dir)
     return setlocale(LC_NUMERIC, "xx_XX") != NULL;
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st, (void)flag, (void)ftw;
-    return remove(path);
-}
-
-static void remove_tree(const char *dir) { nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
-
 TEST(a_locale_with_a_decimal_comma_changes_nothing)
 {
-    char dir[] = "/tmp/test_json_value.XXXXXX";
+    char text[16];
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
     double d = 0;
     bool comma;
 
-    CHECK(mkdtemp(dir) != NULL);
-    comma = make_comma_locale(dir);
-    remove_tree(dir);
+    comma = make_comma_locale(temp_root());
     if (!comma) {
         printf("# localedef makes no locale here: only the C locale was tried\n");
         return;
     }
-    snprintf(dir, sizeof dir, "%.1f", 1.5);
-    CHECK_STR(dir, "1,5"); /* the locale is in force */
+    snprintf(text, sizeof text, "%.1f", 1.5);
+    CHECK_STR(text, "1,5"); /* the locale is in force */
     CHECK_INT(json_double(read_text(&doc, "1.5"), &d, NULL), 0);
     CHECK(d == 1.5);
     json_put_double(&o, NULL, 2.5);
     CHECK_STR(buf_cstr(&b), "2.5");
-    snprintf(dir, sizeof dir, "%.1f", 1.5);
-    CHECK_STR(dir, "1,5"); /* and still is */
+    snprintf(text, sizeof text, "%.1f", 1.5);
+    CHECK_STR(text, "1,5"); /* and still is */
 }

@@ -1,3 +1,4 @@
+#include "cpu_time.h"
 #include "hub/config/config.h"
 #include "hub/config_rig.h"
 #include "hub/spec/spec.h"
@@ -262,7 +263,7 @@ TEST(what_is_wrong_with_a_package_is_said_with_its_place)
 static double time_to_read(size_t n, void (*name)(struct buf *out, size_t i), struct config **out)
 {
     AUTO_BUF struct buf text = { 0 };
-    struct timespec from, to;
+    double from;
 
     buf_str(&text, "{\"mcps\":[");
     for (size_t i = 0; i < n; i++) {
@@ -271,10 +272,9 @@ static double time_to_read(size_t n, void (*name)(struct buf *out, size_t i), st
         buf_str(&text, "\",\"package\":{\"type\":\"npm\",\"identifier\":\"x\"}}");
     }
     buf_str(&text, "]}");
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    from = cpu_ms();
     *out = config_rig_parse(buf_cstr(&text), NULL);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-    return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+    return cpu_ms() - from;
 }
 
 static void one_name(struct buf *out, size_t i)

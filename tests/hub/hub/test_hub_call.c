@@ -1,4 +1,5 @@
 /* The way of calls to their servers, and what happens to those that have to wait. */
+#include "cpu_time.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"

@@ -1,4 +1,5 @@
 /* Calls of a link as people watch them: the names they carry, and how far they are. */
+#include "cpu_time.h"
 #include "hub/link/link.h"
 #include "hub/link_rig.h"
 #include "mcp/serve/serve.h"

@@ -1,6 +1,7 @@
 /* http_client_rig.h - an HTTP client on a loop with a manual clock; our own server on the same
  * loop; and a raw server on a thread of its own that says exactly the bytes it is told. */
 #pragma once
+#include "cpu_time.h"
 #include "http_rig.h"
 #include "io/http/http.h"
 #include <poll.h>
@@ -19,14 +20,6 @@ struct result {
     size_t bite;      /* take so many at a time, and resume; 0: all */
     int paused;
 };
-
-static inline double cpu_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1000000;
-}
 
 static inline void result_head(void *ctx, int status)
 {
@@ -248,3 +241,29 @@ static inline void raw_close(struct raw *w)
 }
 
 static inline void raw_add(struct raw *w, struct raw_script s) { w->scripts[w->n_scripts++] = s; }
+
+/* A listener whose backlog is full: connecting to it hangs. */
+struct full {
+    int listener, fill[4];
+    int port;
+};
+
+static inline void full_open(struct full *f)
+{
+    struct sockaddr_in at;
+
+    f->listener = loopback_bind(&f->port);
+    CHECK_INT(listen(f->listener, 0), 0);
+    at = loopback_at(f->port);
+    for (size_t i = 0; i < ARRAY_LEN(f->fill); i++) {
+        f->fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        connect(f->fill[i], (struct sockaddr *)&at, sizeof at);
+    }
+}
+
+static inline void full_close(struct full *f)
+{
+    for (size_t i = 0; i < ARRAY_LEN(f->fill); i++)
+        close(f->fill[i]);
+    close(f->listener);
+}

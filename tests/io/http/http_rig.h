@@ -4,8 +4,7 @@
 #pragma once
 #include "io/http/http.h"
 #include "io/io.h"
-#include "tap.h"
-#include <arpa/inet.h>
+#include "loopback.h"
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -90,13 +89,7 @@ static inline void rig_turns(struct rig *rig, int n)
 
 static inline void peer_open(struct peer *p, struct rig *rig)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)http_server_port(rig->server)),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-
-    *p = (struct peer){ .rig = rig, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
-    CHECK(p->fd >= 0);
-    CHECK_INT(connect(p->fd, (struct sockaddr *)&to, sizeof to), 0);
+    *p = (struct peer){ .rig = rig, .fd = loopback_dial(http_server_port(rig->server)) };
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 }
 

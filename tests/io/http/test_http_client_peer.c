@@ -1,6 +1,7 @@
 /* The HTTP client against servers that lie, drip, flood, vanish, or cannot prove who they are. */
 #include "http_client_rig.h"
 #include "io/http/http.h"
+#include "temp_dir.h"
 #include <fcntl.h>
 #include <spawn.h>
 
@@ -263,25 +264,16 @@ TEST(bytes_keep_a_stream_alive_and_a_pause_is_not_the_servers_silence)
     client_rig_close(&c);
 }
 
-/* A listener whose backlog is full lets a connection hang. */
 TEST(connecting_has_a_deadline_of_its_own)
 {
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof at;
-    int listener = socket(AF_INET, SOCK_STREAM, 0), fill[4];
     struct client_rig c = { 0 };
     struct result r = { 0 };
+    struct full full;
     char url[64];
 
-    CHECK_INT(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
-    CHECK_INT(listen(listener, 0), 0);
-    getsockname(listener, (struct sockaddr *)&at, &len);
-    for (int i = 0; i < 4; i++) {
-        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        connect(fill[i], (struct sockaddr *)&at, sizeof at);
-    }
+    full_open(&full);
     client_rig_open(&c);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(at.sin_port));
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", full.port);
     client_send(&c, &r, &(struct http_client_request){ .url = url });
     for (int i = 0; i < 100; i++)
         loop_turn(c.rig.loop, false);
@@ -292,24 +284,18 @@ TEST(connecting_has_a_deadline_of_its_own)
     CHECK_INT(r.err.code, PB_E_TIMEOUT);
     CHECK_HAS(r.err.msg, "a connection did not come within 10000 ms");
     client_rig_close(&c);
-    for (int i = 0; i < 4; i++)
-        close(fill[i]);
-    close(listener);
+    full_close(&full);
 }
 
 TEST(nobody_there_is_said_with_the_address)
 {
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int port, fd = loopback_bind(&port);
     struct client_rig c = { 0 };
     struct result r = { 0 };
     char url[64];
 
-    CHECK_INT(bind(fd, (struct sockaddr *)&at, sizeof at), 0); /* bound, so nobody else gets it */
-    getsockname(fd, (struct sockaddr *)&at, &len);
     client_rig_open(&c);
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/?secret=1", ntohs(at.sin_port));
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/?secret=1", port);
     client_send(&c, &r, &(struct http_client_request){ .url = url });
     client_until(&c, &r.done);
     CHECK_INT(r.err.code, PB_E_CLOSED);
@@ -323,7 +309,6 @@ TEST(nobody_there_is_said_with_the_address)
 /* ---- TLS, with the openssl program as the other side -------------------------------------- */
 
 struct tls {
-    char dir[32];
     pid_t pid;
     int port;
     int out; /* its stdout */
@@ -346,14 +331,8 @@ static void run(char *const *argv)
 
 static char *const *words(const char *v[]) { return (char *const *)(uintptr_t)v; }
 
-static void make_certificate(struct tls *t, const char *name)
+static void make_certificate(const char *key, const char *cert, const char *name)
 {
-    char key[64], cert[64];
-
-    snprintf(t->dir, sizeof t->dir, "/tmp/pb-tls-XXXXXX");
-    CHECK(mkdtemp(t->dir));
-    snprintf(key, sizeof key, "%s/key", t->dir);
-    snprintf(cert, sizeof cert, "%s/cert", t->dir);
     run(words((const char *[]){ "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                                 "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
                                 "/CN=test", "-addext", name, "-keyout", key, "-out", cert, NULL }));
@@ -362,18 +341,17 @@ static void make_certificate(struct tls *t, const char *name)
 /* openssl s_server on a free port; -www answers GET with a page. */
 static void tls_open(struct tls *t, const char *name, const char *extra)
 {
-    char key[64], cert[64], text[512] = "";
+    const char *key = temp_path("key"), *cert = temp_path("cert");
     const char *argv[] = { "openssl", "s_server", "-accept", "127.0.0.1:0",
                            "-www",    "-key",     key,       "-cert",
                            cert,      extra,      "-cipher", "ALL:@SECLEVEL=0",
                            NULL };
+    char text[512] = "";
     int out[2], in[2];
     size_t n = 0;
     posix_spawn_file_actions_t fa;
 
-    make_certificate(t, name);
-    snprintf(key, sizeof key, "%s/key", t->dir);
-    snprintf(cert, sizeof cert, "%s/cert", t->dir);
+    make_certificate(key, cert, name);
     CHECK_INT(pipe2(out, O_CLOEXEC) + pipe2(in, O_CLOEXEC), 0);
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_adddup2(&fa, in[0], 0);
@@ -398,17 +376,10 @@ static void tls_open(struct tls *t, const char *name, const char *extra)
 
 static void tls_close(struct tls *t)
 {
-    char path[64];
-
     kill(t->pid, SIGKILL);
     waitpid(t->pid, NULL, 0);
     close(t->in);
     close(t->out);
-    snprintf(path, sizeof path, "%s/key", t->dir);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/cert", t->dir);
-    unlink(path);
-    rmdir(t->dir);
 }
 
 static bool have_openssl(void) { return access("/usr/bin/openssl", X_OK) == 0; }
@@ -446,12 +417,10 @@ TEST(a_server_that_cannot_prove_its_name_is_refused)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tls t;
         struct result r = { 0 };
-        char cert[64];
 
         tls_open(&t, cases[i].name, cases[i].extra);
-        snprintf(cert, sizeof cert, "%s/cert", t.dir);
         if (cases[i].trusted)
-            setenv("SSL_CERT_FILE", cert, 1);
+            setenv("SSL_CERT_FILE", temp_path("cert"), 1);
         else
             unsetenv("SSL_CERT_FILE");
         tls_get(&r, cases[i].host, t.port);

@@ -577,8 +577,7 @@ TEST(the_server_survives_running_out_of_descriptors)
 TEST(draining_lets_answers_finish_and_takes_nothing_new)
 {
     struct rig rig = { 0 };
-    struct peer idle, later, reading, late = { .rig = &rig };
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct peer idle, later, reading;
 
     rig_open(&rig);
     peer_open(&idle, &rig);
@@ -592,9 +591,7 @@ TEST(draining_lets_answers_finish_and_takes_nothing_new)
     rig_turns(&rig, 3);
     http_server_drain(rig.server);
     peer_end(&idle);
-    to.sin_port = htons((uint16_t)http_server_port(rig.server));
-    late.fd = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK(connect(late.fd, (struct sockaddr *)&to, sizeof to) < 0);
+    CHECK_INT(loopback_try(http_server_port(rig.server)), -1);
     answer(rig.kept[0], "done");
     peer_hear(&later, "Connection: close\r\n\r\ndone");
     peer_end(&later);
@@ -605,7 +602,6 @@ TEST(draining_lets_answers_finish_and_takes_nothing_new)
     peer_close(&idle);
     peer_close(&later);
     peer_close(&reading);
-    peer_close(&late);
     rig_until_connections(&rig, 0);
     rig_close(&rig);
 }

@@ -1,5 +1,6 @@
 #include "http_rig.h"
 #include "io/http/http.h"
+#include "temp_dir.h"
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -665,7 +666,8 @@ static int dial_unix(const char *path)
 
 TEST(a_unix_socket_is_for_its_owner_only_and_is_removed)
 {
-    char dir[] = "/tmp/pb-http-XXXXXX", path[64], longer[300];
+    const char *path = temp_path("s");
+    char longer[300];
     struct rig rig = { 0 };
     struct http_server *second;
     struct pb_error err;
@@ -673,8 +675,6 @@ TEST(a_unix_socket_is_for_its_owner_only_and_is_removed)
     struct peer p = { .rig = &rig };
     int stale;
 
-    CHECK(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/s", dir);
     /* Left behind by a process that was killed. */
     stale = socket(AF_UNIX, SOCK_STREAM, 0);
     {
@@ -703,7 +703,6 @@ TEST(a_unix_socket_is_for_its_owner_only_and_is_removed)
     peer_close(&p);
     rig_close(&rig);
     CHECK(stat(path, &st) < 0);
-    rmdir(dir);
 }
 
 TEST(status_texts_decoding_and_queries)

@@ -44,35 +44,6 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *node, const c
     return rc;
 }
 
-/* A listener whose backlog is full: connecting to it hangs. */
-struct full {
-    int listener, fill[4];
-    int port;
-};
-
-static void full_open(struct full *f)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof at;
-
-    f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK_INT(bind(f->listener, (struct sockaddr *)&at, sizeof at), 0);
-    CHECK_INT(listen(f->listener, 0), 0);
-    getsockname(f->listener, (struct sockaddr *)&at, &len);
-    f->port = ntohs(at.sin_port);
-    for (size_t i = 0; i < ARRAY_LEN(f->fill); i++) {
-        f->fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        connect(f->fill[i], (struct sockaddr *)&at, sizeof at);
-    }
-}
-
-static void full_close(struct full *f)
-{
-    for (size_t i = 0; i < ARRAY_LEN(f->fill); i++)
-        close(f->fill[i]);
-    close(f->listener);
-}
-
 TEST(a_number_that_was_closed_is_never_polled)
 {
     struct client_rig c = { 0 };

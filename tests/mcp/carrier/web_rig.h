@@ -3,12 +3,10 @@
 #pragma once
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "loopback.h"
 #include "mcp/registry/registry.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/server_rig.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 struct web {
     struct rig *rig;
@@ -35,13 +33,8 @@ static void rig_http(struct rig *rig, const struct pb_http_options *options)
 
 static struct web web_open(struct rig *rig)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)pb_server_port(rig->server)),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct web w = { .rig = rig, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+    struct web w = { .rig = rig, .fd = loopback_dial(pb_server_port(rig->server)) };
 
-    CHECK(w.fd >= 0);
-    CHECK_INT(connect(w.fd, (struct sockaddr *)&to, sizeof to), 0);
     CHECK_INT(fcntl(w.fd, F_SETFL, O_NONBLOCK), 0);
     return w;
 }
