@@ -159,9 +159,8 @@ static void line_send(struct line *s, struct span text)
     }
 }
 
-/* host NULL: the right one. */
-static void line_ask(struct line *s, const char *request, const char *host, const char *headers,
-                     const char *body)
+/* The head of a request: a body that it announces may come or not. host NULL: the right one. */
+static void line_head(struct line *s, const char *request, const char *host, const char *headers)
 {
     AUTO_BUF struct buf b = { 0 };
 
@@ -171,9 +170,18 @@ static void line_ask(struct line *s, const char *request, const char *host, cons
         buf_str(&b, host);
     else
         buf_printf(&b, "127.0.0.1:%d", serve_port(s->rig->serve));
-    buf_printf(&b, "\r\n%sContent-Length: %zu\r\n\r\n", headers, strlen(body));
-    buf_str(&b, body);
+    buf_printf(&b, "\r\n%s\r\n", headers);
     line_send(s, buf_span(&b));
+}
+
+static void line_ask(struct line *s, const char *request, const char *host, const char *headers,
+                     const char *body)
+{
+    AUTO_BUF struct buf all = { 0 };
+
+    buf_printf(&all, "%sContent-Length: %zu\r\n", headers, strlen(body));
+    line_head(s, request, host, buf_cstr(&all));
+    line_send(s, span_of(body));
 }
 
 /* Fills rest_head and rest_body, which must be as /openapi.json says; the status. */

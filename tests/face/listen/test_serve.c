@@ -1,17 +1,11 @@
 /* The hub over HTTP: who is let in, what is found where, and how it ends. */
-#include "face/host_rig.h"
 #include "face/listen/listen.h"
 #include "face/listen/serve.h"
 #include "face/rest/rest.h"
+#include "face/rest_rig.h"
 #include "hub/hub/hub.h"
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
 
-#define TOKEN "Authorization: Bearer secret\r\n"
+#define TOKEN REST_TOKEN
 #define MODERN                                                                                   \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                     \
     "\"io.modelcontextprotocol/clientCapabilities\":{},\"io.modelcontextprotocol/clientInfo\":{" \
@@ -21,142 +15,37 @@
           "application/json\r\nAccept: application/json, text/event-stream\r\n"
 #define LIST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" MODERN "}}"
 
-struct web_rig {
-    struct hub_rig hub;
-    struct serve *serve;
-    bool closed;
-};
-
-static void web_init(struct web_rig *w, const struct serve_options *opts)
+static void serve_init(struct rest_rig *w, const struct serve_options *opts)
 {
-    static const struct serve_options usual = { .token = "secret" };
-    struct pb_error err;
-
-    rig_init(&w->hub, NULL);
-    w->closed = false;
+    rest_init(w, opts);
     fake_tool(rig_server(&w->hub, "alpha"), "echo", FAKE_ECHO);
     fake_tool(rig_server(&w->hub, "beta"), "hang", FAKE_HANG);
-    rig_start(&w->hub);
+    rest_start(w);
     rig_modes(&w->hub,
               "{\"few\":{\"filter\":{\"servers\":[\"alpha\"]}},\"a b\":{\"filter\":\"none\"},"
               "\"sse\":{\"filter\":{\"servers\":[\"beta\"]}}}");
-    if (serve_start(&w->serve, w->hub.hosts, opts ? opts : &usual, &err) < 0)
-        TAP_FAIL("%s", err.msg);
 }
 
-static void on_closed(void *ctx) { ((struct web_rig *)ctx)->closed = true; }
-
-static void web_done(struct web_rig *w)
+/* The status; `text` (may be NULL) gets the whole answer, head and all. For answers that have an
+ * end. */
+static int ask(struct rest_rig *w, const char *line, const char *host, const char *headers,
+               const char *body, const char **text)
 {
-    serve_close(w->serve, on_closed, w);
-    for (int i = 0; i < 1000 && !w->closed; i++) {
-        fakes_settle(&w->hub.fakes);
-        loop_advance(w->hub.fakes.loop, 10);
-    }
-    CHECK(w->closed);
-    rig_done(&w->hub);
-}
-
-/* ---- a client that writes what it is told ---- */
-
-struct socket {
-    struct web_rig *rig;
-    int fd;
-    char text[65536]; /* all that came */
-    size_t n;
-    bool over;
-};
-
-static void socket_open(struct web_rig *w, struct socket *s)
-{
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)serve_port(w->serve)),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-
-    *s = (struct socket){ .rig = w, .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
-    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
-    CHECK_INT(fcntl(s->fd, F_SETFL, O_NONBLOCK), 0);
-}
-
-static void socket_close(struct socket *s)
-{
-    close(s->fd);
-    fakes_settle(&s->rig->hub.fakes);
-}
-
-static void turn(struct socket *s)
-{
-    struct pollfd p = { .fd = s->fd, .events = POLLIN };
-    ssize_t n;
-
-    loop_turn(s->rig->hub.fakes.loop, false);
-    poll(&p, 1, 1);
-    n = recv(s->fd, s->text + s->n, sizeof s->text - 1 - s->n, 0);
-    if (n > 0)
-        s->n += (size_t)n;
-    else if (n == 0 || errno != EAGAIN)
-        s->over = true;
-    s->text[s->n] = '\0';
-}
-
-static void until_text(struct socket *s, const char *text)
-{
-    for (int i = 0; !strstr(s->text, text); i++) {
-        if (i > 5000)
-            TAP_FAIL("\"%s\" never came: \"%s\"", text, s->text);
-        turn(s);
-    }
-}
-
-/* host NULL: the right one. */
-static void write_head(struct socket *s, struct buf *b, const char *line, const char *host,
-                       const char *headers)
-{
-    buf_printf(b, "%s HTTP/1.1\r\nHost: ", line);
-    if (host)
-        buf_str(b, host);
-    else
-        buf_printf(b, "127.0.0.1:%d", serve_port(s->rig->serve));
-    buf_printf(b, "\r\n%s", headers);
-}
-
-/* The body does not come. */
-static void send_head(struct socket *s, const char *line, const char *host, const char *headers)
-{
-    AUTO_BUF struct buf b = { 0 };
-
-    write_head(s, &b, line, host, headers);
-    buf_str(&b, "\r\n");
-    CHECK_INT(send(s->fd, b.p, b.n, MSG_NOSIGNAL), b.n);
-}
-
-static void send_request(struct socket *s, const char *line, const char *host, const char *headers,
-                         const char *body)
-{
-    AUTO_BUF struct buf b = { 0 };
-
-    write_head(s, &b, line, host, headers);
-    buf_printf(&b, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
-    CHECK_INT(send(s->fd, b.p, b.n, MSG_NOSIGNAL), b.n);
-}
-
-/* The status; `text` gets the whole answer. For answers that have an end. */
-static int ask(struct web_rig *w, const char *line, const char *host, const char *headers,
-               const char *body, char **text)
-{
-    static struct socket s;
+    static char answer[65536];
+    struct line s;
     char all[1024];
 
-    socket_open(w, &s);
+    line_open(w, &s);
     snprintf(all, sizeof all, "%sConnection: close\r\n", headers);
-    send_request(&s, line, host, all, body);
-    until_text(&s, "\r\n\r\n");
+    line_ask(&s, line, host, all, body);
+    line_until(&s, "\r\n\r\n");
     while (!s.over)
-        turn(&s);
-    socket_close(&s);
+        line_turn(&s);
+    snprintf(answer, sizeof answer, "%s", buf_cstr(&s.in));
+    line_close(&s);
     if (text)
-        *text = s.text;
-    return (int)strtol(s.text + 9, NULL, 10);
+        *text = answer;
+    return (int)strtol(answer + 9, NULL, 10);
 }
 
 /* ---- who is let in ---- */
@@ -203,10 +92,10 @@ TEST(every_route_asks_for_host_origin_and_token_first)
         { NULL, "Authorization: Basic secret\r\n", 401 },
         { NULL, "Authorization: Bearer \r\n", 401 },
     };
-    struct web_rig w;
-    char *text;
+    struct rest_rig w;
+    const char *text;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t r = 0; r < ARRAY_LEN(routes); r++) {
         for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
             int status = ask(&w, routes[r], cases[i].host, cases[i].headers, "", &text);
@@ -218,7 +107,7 @@ TEST(every_route_asks_for_host_origin_and_token_first)
         }
         loop_advance(w.hub.fakes.loop, 1000); /* who guesses has to wait */
     }
-    web_done(&w);
+    rest_done(&w);
 }
 
 /* Nobody is let in by the length of what he would say. The head is all that is sent: the answer
@@ -238,24 +127,24 @@ TEST(a_body_is_not_waited_for_before_the_guard_has_agreed)
         { NULL, "", 401 },
         { NULL, "Authorization: Bearer wrong\r\n", 401 },
     };
-    static struct socket s;
-    struct web_rig w;
+    struct line s;
+    struct rest_rig w;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t i = 0; i < ARRAY_LEN(posts) * ARRAY_LEN(lengths) * ARRAY_LEN(cases); i++) {
         size_t c = i % ARRAY_LEN(cases), l = i / ARRAY_LEN(cases) % ARRAY_LEN(lengths);
         char head[256];
 
         snprintf(head, sizeof head, "%sExpect: 100-continue\r\n%s", cases[c].headers, lengths[l]);
-        socket_open(&w, &s);
-        send_head(&s, posts[i / ARRAY_LEN(cases) / ARRAY_LEN(lengths)], cases[c].host, head);
-        until_text(&s, "\r\n\r\n");
-        CHECK_INT(strtol(s.text + 9, NULL, 10), cases[c].status);
-        CHECK(strstr(s.text, "\r\nConnection: close\r\n"));
-        CHECK(!strstr(s.text, "100 Continue"));
-        socket_close(&s);
+        line_open(&w, &s);
+        line_head(&s, posts[i / ARRAY_LEN(cases) / ARRAY_LEN(lengths)], cases[c].host, head);
+        line_until(&s, "\r\n\r\n");
+        CHECK_INT(strtol(buf_cstr(&s.in) + 9, NULL, 10), cases[c].status);
+        CHECK(strstr(buf_cstr(&s.in), "\r\nConnection: close\r\n"));
+        CHECK(!strstr(buf_cstr(&s.in), "100 Continue"));
+        line_close(&s);
     }
-    web_done(&w);
+    rest_done(&w);
 }
 
 /* What needs no token takes no body either, or it would be the way around. */
@@ -265,23 +154,23 @@ TEST(what_is_sent_to_where_nothing_is_taken_is_small)
                                           "POST /docs",     "GET /api/status", "GET /mcp",
                                           "DELETE /mcp",    "POST /api/none",  "POST /nothing",
                                           "GET /api/events" };
-    static struct socket s;
-    struct web_rig w;
+    struct line s;
+    struct rest_rig w;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         char head[256];
 
         snprintf(head, sizeof head, TOKEN "Content-Length: %d\r\n", HTTP_STRAY_BODY_MAX + 1);
-        socket_open(&w, &s);
-        send_head(&s, places[i], NULL, head);
-        until_text(&s, "\r\n\r\n");
-        if (strtol(s.text + 9, NULL, 10) != 413)
-            TAP_FAIL("%s with a body is answered %s", places[i], s.text);
-        socket_close(&s);
+        line_open(&w, &s);
+        line_head(&s, places[i], NULL, head);
+        line_until(&s, "\r\n\r\n");
+        if (strtol(buf_cstr(&s.in) + 9, NULL, 10) != 413)
+            TAP_FAIL("%s with a body is answered %s", places[i], buf_cstr(&s.in));
+        line_close(&s);
     }
     /* At the bound it is read and forgotten. */
-    socket_open(&w, &s);
+    line_open(&w, &s);
     {
         AUTO_BUF struct buf body = { 0 };
         char head[256];
@@ -289,21 +178,21 @@ TEST(what_is_sent_to_where_nothing_is_taken_is_small)
         while (body.n < HTTP_STRAY_BODY_MAX)
             buf_byte(&body, 'x');
         snprintf(head, sizeof head, "Content-Length: %d\r\n", HTTP_STRAY_BODY_MAX);
-        send_head(&s, "GET /health", NULL, head);
+        line_head(&s, "GET /health", NULL, head);
         fakes_settle(&w.hub.fakes);
         CHECK_INT(send(s.fd, body.p, body.n, MSG_NOSIGNAL), body.n);
     }
-    until_text(&s, "\"ok\"");
-    socket_close(&s);
-    web_done(&w);
+    line_until(&s, "\"ok\"");
+    line_close(&s);
+    rest_done(&w);
 }
 
 TEST(health_is_told_without_a_token_but_not_to_pages)
 {
-    struct web_rig w;
-    char *text;
+    struct rest_rig w;
+    const char *text;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     CHECK_INT(ask(&w, "GET /health", NULL, "", "", &text), 200);
     CHECK_HAS(text, "{\"status\":\"ok\"}\n");
     CHECK_HAS(text, "Cache-Control: no-store\r\n");
@@ -311,35 +200,35 @@ TEST(health_is_told_without_a_token_but_not_to_pages)
     CHECK_INT(ask(&w, "GET /health", "evil.example", "", "", NULL), 403);
     CHECK_INT(ask(&w, "GET /health", NULL, "Origin: http://evil.example\r\n", "", NULL), 403);
     CHECK_INT(ask(&w, "GET /healthy", NULL, "", "", NULL), 401);
-    web_done(&w);
+    rest_done(&w);
 }
 
 TEST(without_a_token_everybody_on_this_machine_is_let_in_but_no_page)
 {
-    struct web_rig w;
+    struct rest_rig w;
 
-    web_init(&w, &(struct serve_options){ 0 });
+    serve_init(&w, &(struct serve_options){ 0 });
     CHECK_INT(ask(&w, "POST /mcp", NULL, MODERN_HEADERS, LIST, NULL), 200);
     CHECK_INT(ask(&w, "POST /mcp", "evil.example", MODERN_HEADERS, LIST, NULL), 403);
     CHECK_INT(
         ask(&w, "POST /mcp", NULL, MODERN_HEADERS "Origin: http://evil.example\r\n", LIST, NULL),
         403);
-    web_done(&w);
+    rest_done(&w);
 }
 
 TEST(further_names_and_origins_are_let_in_when_they_are_listed)
 {
-    struct web_rig w;
+    struct rest_rig w;
 
-    web_init(&w, &(struct serve_options){ .token = "secret",
-                                          .allowed_hosts = "hub.example",
-                                          .allowed_origins = "https://page.example" });
+    serve_init(&w, &(struct serve_options){ .token = "secret",
+                                            .allowed_hosts = "hub.example",
+                                            .allowed_origins = "https://page.example" });
     CHECK_INT(ask(&w, "POST /mcp", "hub.example", MODERN_HEADERS, LIST, NULL), 200);
     CHECK_INT(
         ask(&w, "POST /mcp", NULL, MODERN_HEADERS "Origin: https://page.example\r\n", LIST, NULL),
         200);
     CHECK_INT(ask(&w, "POST /mcp", "other.example", MODERN_HEADERS, LIST, NULL), 403);
-    web_done(&w);
+    rest_done(&w);
 }
 
 TEST(what_would_protect_nothing_is_not_started)
@@ -372,15 +261,15 @@ TEST(what_would_protect_nothing_is_not_started)
 TEST(a_port_that_is_taken_is_an_error)
 {
     struct serve *second = NULL;
-    struct web_rig w;
+    struct rest_rig w;
     struct pb_error err;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     CHECK_INT(serve_start(&second, w.hub.hosts,
                           &(struct serve_options){ .port = serve_port(w.serve) }, &err),
               -PB_E_SYSTEM);
     CHECK(!second);
-    web_done(&w);
+    rest_done(&w);
 }
 
 /* ---- what is found where ---- */
@@ -401,16 +290,16 @@ TEST(each_place_shows_what_it_is_for)
         { "POST /mcp/mode/%73se", "\"beta__hang\"", "alpha" },
         { "POST /mcp?x=1", "\"alpha__echo\"", "\"echo\"" },
     };
-    struct web_rig w;
-    char *text;
+    struct rest_rig w;
+    const char *text;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         CHECK_INT(ask(&w, cases[i].path, NULL, MODERN_HEADERS, LIST, &text), 200);
         CHECK_HAS(text, cases[i].has);
         CHECK(!strstr(text, cases[i].lacks));
     }
-    web_done(&w);
+    rest_done(&w);
 }
 
 TEST(what_is_not_there_is_told_in_a_sentence)
@@ -431,10 +320,10 @@ TEST(what_is_not_there_is_told_in_a_sentence)
         { "GET /mcp/gamma/sse", "There is no server 'gamma'" },
         { "POST /mcp/mode/many", "many" },
     };
-    struct web_rig w;
-    char *text;
+    struct rest_rig w;
+    const char *text;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         int status = ask(&w, cases[i].path, NULL, MODERN_HEADERS, LIST, &text);
 
@@ -443,21 +332,21 @@ TEST(what_is_not_there_is_told_in_a_sentence)
         CHECK_HAS(text, "{\"jsonrpc\":\"2.0\",\"id\":");
         CHECK_HAS(text, cases[i].says);
     }
-    web_done(&w);
+    rest_done(&w);
 }
 
 TEST(a_server_that_is_removed_is_not_found_any_more)
 {
-    struct web_rig w;
-    char *text;
+    struct rest_rig w;
+    const char *text;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     CHECK_INT(ask(&w, "POST /mcp/alpha", NULL, MODERN_HEADERS, LIST, NULL), 200);
     CHECK_INT(hub_remove(w.hub.hub, "alpha", NULL), 0);
     fakes_settle(&w.hub.fakes);
     CHECK_INT(ask(&w, "POST /mcp/alpha", NULL, MODERN_HEADERS, LIST, &text), 404);
     CHECK_HAS(text, "There is no server 'alpha'");
-    web_done(&w);
+    rest_done(&w);
 }
 
 /* The transport of 2024: a stream that names where to post, and answers that come on the stream. */
@@ -477,37 +366,37 @@ TEST(old_clients_speak_http_with_sse)
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}",
     };
-    static struct socket stream;
-    struct web_rig w;
+    struct line stream;
+    struct rest_rig w;
 
-    web_init(&w, NULL);
+    serve_init(&w, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char post[300], want[200];
         const char *at;
 
-        socket_open(&w, &stream);
-        send_request(&stream, cases[i].open, NULL, TOKEN "Accept: text/event-stream\r\n", "");
+        line_open(&w, &stream);
+        line_ask(&stream, cases[i].open, NULL, TOKEN "Accept: text/event-stream\r\n", "");
         snprintf(want, sizeof want, "event: endpoint\ndata: %s?", cases[i].endpoint);
-        until_text(&stream, want);
-        until_text(&stream, "\n\n");
-        at = strstr(stream.text, "data: ") + 6;
+        line_until(&stream, want);
+        line_until(&stream, "\n\n");
+        at = strstr(buf_cstr(&stream.in), "data: ") + 6;
         snprintf(post, sizeof post, "POST %.*s", (int)strcspn(at, "\n"), at);
         for (size_t k = 0; k < ARRAY_LEN(said); k++)
             CHECK_INT(
                 ask(&w, post, NULL, TOKEN "Content-Type: application/json\r\n", said[k], NULL),
                 202);
-        until_text(&stream, "\"id\":1,\"result\"");
-        until_text(&stream, cases[i].has);
+        line_until(&stream, "\"id\":1,\"result\"");
+        line_until(&stream, cases[i].has);
         CHECK_INT(ask(&w, post, NULL, "", said[2], NULL), 401); /* the name alone is no key */
-        socket_close(&stream);
+        line_close(&stream);
     }
-    web_done(&w);
+    rest_done(&w);
 }
 
 /* ---- the end ---- */
 
 /* The server whose tool hangs, once it has been called. */
-static struct fake_server *held(struct web_rig *w)
+static struct fake_server *held(struct rest_rig *w)
 {
     for (size_t i = 0; i < w->hub.fakes.n; i++)
         if (w->hub.fakes.servers[i]->n_held)
@@ -524,43 +413,43 @@ static struct fake_server *held(struct web_rig *w)
 
 TEST(a_close_lets_what_is_being_answered_be_answered)
 {
-    static struct socket s;
+    struct line s;
     struct fake_server *f;
-    struct web_rig w;
+    struct rest_rig w;
 
-    web_init(&w, NULL);
-    socket_open(&w, &s);
-    send_request(&s, "POST /mcp/beta", NULL, CALL_HEADERS, CALL);
+    serve_init(&w, NULL);
+    line_open(&w, &s);
+    line_ask(&s, "POST /mcp/beta", NULL, CALL_HEADERS, CALL);
     for (int i = 0; i < 5000 && !held(&w); i++)
-        turn(&s);
+        line_turn(&s);
     f = held(&w);
     CHECK(f != NULL);
-    serve_close(w.serve, on_closed, &w);
+    serve_close(w.serve, rest_on_closed, &w);
     for (int i = 0; i < 50; i++)
-        turn(&s);
+        line_turn(&s);
     CHECK(!w.closed);
     fake_release(f, 0, "in time");
-    until_text(&s, "in time");
+    line_until(&s, "in time");
     for (int i = 0; i < 1000 && !w.closed; i++) {
-        turn(&s);
+        line_turn(&s);
         loop_advance(w.hub.fakes.loop, 10);
     }
     CHECK(w.closed);
-    socket_close(&s);
+    line_close(&s);
     rig_done(&w.hub);
 }
 
 TEST(a_close_does_not_wait_for_ever)
 {
-    static struct socket s;
-    struct web_rig w;
+    struct line s;
+    struct rest_rig w;
 
-    web_init(&w, NULL);
-    socket_open(&w, &s);
-    send_request(&s, "POST /mcp/beta", NULL, CALL_HEADERS, CALL);
+    serve_init(&w, NULL);
+    line_open(&w, &s);
+    line_ask(&s, "POST /mcp/beta", NULL, CALL_HEADERS, CALL);
     for (int i = 0; i < 5000 && !held(&w); i++)
-        turn(&s);
-    serve_close(w.serve, on_closed, &w);
+        line_turn(&s);
+    serve_close(w.serve, rest_on_closed, &w);
     fakes_settle(&w.hub.fakes);
     loop_advance(w.hub.fakes.loop, MCP_FLUSH_MS - 20);
     fakes_settle(&w.hub.fakes);
@@ -570,6 +459,6 @@ TEST(a_close_does_not_wait_for_ever)
         fakes_settle(&w.hub.fakes);
     }
     CHECK(w.closed);
-    socket_close(&s);
+    line_close(&s);
     rig_done(&w.hub);
 }
