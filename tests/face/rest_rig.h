@@ -184,6 +184,22 @@ static void line_ask(struct line *s, const char *request, const char *host, cons
     line_send(s, span_of(body));
 }
 
+/* Calls a tool on a line of its own; line_answer() waits for what comes of it. */
+static void line_call(struct rest_rig *w, struct line *s, const char *body)
+{
+    line_open(w, s);
+    line_ask(s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON, body);
+}
+
+/* The same, of a tool that does not answer by itself; returns when it has been called. */
+static void line_hang(struct rest_rig *w, struct line *s, const struct fake_server *f,
+                      const char *body)
+{
+    line_call(w, s, body);
+    while (!f->n_held)
+        line_turn(s);
+}
+
 /* Fills rest_head and rest_body, which must be as /openapi.json says; the status. */
 static int line_answer(struct line *s)
 {

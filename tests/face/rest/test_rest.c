@@ -239,11 +239,7 @@ TEST(a_call_that_takes_too_long_is_a_gateway_timeout)
     rest_init(&rig, NULL);
     fake_tool(f = rig_server(&rig.hub, "alpha"), "hang", FAKE_HANG);
     rest_start(&rig);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\"}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/hang\"}");
     loop_advance(rig.hub.fakes.loop, 30001);
     CHECK_INT(line_answer(&s), 504);
     CHECK_STR(got("error"), "call_failed");
@@ -251,11 +247,7 @@ TEST(a_call_that_takes_too_long_is_a_gateway_timeout)
     CHECK_STR(got("message"), "timeout after 30s");
     line_close(&s);
 
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\",\"timeout_s\":0.5}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/hang\",\"timeout_s\":0.5}");
     loop_advance(rig.hub.fakes.loop, 501);
     CHECK_INT(line_answer(&s), 504);
     CHECK_STR(got("message"), "timeout after 500ms");
@@ -290,11 +282,7 @@ TEST(a_client_that_goes_away_cancels_its_call)
     rest_init(&rig, NULL);
     fake_tool(f = rig_server(&rig.hub, "alpha"), "hang", FAKE_HANG);
     rest_start(&rig);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\"}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/hang\"}");
     line_close(&s);
     FAKES_UNTIL(&rig.hub.fakes, f->cancellations == 1);
     rest_done(&rig);
@@ -310,11 +298,7 @@ TEST(calls_under_way_are_listed_and_can_be_cancelled)
     rest_init(&rig, NULL);
     fake_tool(f = rig_server(&rig.hub, "alpha"), "hang", FAKE_HANG);
     rest_start(&rig);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\"}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/hang\"}");
     CHECK_INT(GET(&rig, "/api/calls"), 200);
     CHECK_STR(got("calls.0.server"), "alpha");
     CHECK_STR(got("calls.0.subject"), "hang");
@@ -339,9 +323,7 @@ TEST(a_call_waits_for_a_server_that_is_on_its_way)
     f->connect = FAKE_CONNECT_DELAY;
     f->connect_ms = 500;
     rest_start(&rig);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/echo\"}");
+    line_call(&rig, &s, "{\"tool\":\"alpha/echo\"}");
     for (int i = 0; i < 20; i++)
         line_turn(&s);
     CHECK_INT(s.in.n, 0);

@@ -346,9 +346,7 @@ TEST(a_call_that_waits_for_its_server_has_its_id_too)
     fake_tool(f, "echo", FAKE_ECHO);
     f->connect = FAKE_CONNECT_HANG;
     rest_start(&rig);
-    line_open(&rig, &call);
-    line_ask(&call, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/echo\",\"id\":\"" UUID_A "\"}");
+    line_call(&rig, &call, "{\"tool\":\"alpha/echo\",\"id\":\"" UUID_A "\"}");
     fakes_settle(&rig.hub.fakes);
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/echo\",\"id\":\"" UUID_A "\"}"),
               409);

@@ -448,21 +448,13 @@ TEST(metrics_count_calls_and_how_long_they_took)
     rest_start(&rig);
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/echo\"}"), 200);
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/bad\"}"), 502);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/slow\"}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/slow\"}");
     CHECK_INT(GET(&rig, "/metrics"), 200);
     CHECK_HAS(rest_body, "patchbay_calls_in_flight{server=\"alpha\"} 1\n");
     loop_advance(rig.hub.fakes.loop, 200);
     CHECK_INT(line_answer(&s), 200);
     line_close(&s);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\",\"timeout_s\":60}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"alpha/hang\",\"timeout_s\":60}");
     loop_advance(rig.hub.fakes.loop, 60000);
     CHECK_INT(line_answer(&s), 504);
     line_close(&s);
@@ -549,11 +541,7 @@ TEST(metrics_of_a_removed_server_are_gone)
     rest_init(&rig, NULL);
     fake_tool(f = fakes_add(&rig.hub.fakes, "late"), "hang", FAKE_HANG);
     CHECK_INT(POST(&rig, "/api/mcp-clients/connect", EX("late")), 200);
-    line_open(&rig, &s);
-    line_ask(&s, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"late/hang\"}");
-    while (!f->n_held)
-        line_turn(&s);
+    line_hang(&rig, &s, f, "{\"tool\":\"late/hang\"}");
     CHECK_INT(GET(&rig, "/metrics"), 200);
     CHECK_HAS(rest_body, "{server=\"late\"}");
     CHECK_INT(rest_send(&rig, "DELETE /api/servers/late", ""), 200);

@@ -194,8 +194,7 @@ TEST(requests_under_way_are_bounded)
     rest_start(&rig);
     line_open(&rig, &extra);
     for (size_t i = 0; i < REST_REQUESTS_MAX; i++) {
-        line_open(&rig, &lines[i]);
-        line_ask(&lines[i], "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON, body);
+        line_call(&rig, &lines[i], body);
         fakes_settle(&rig.hub.fakes);
     }
     CHECK_INT(GET(&rig, "/api/status"), 503);

@@ -427,11 +427,8 @@ TEST(every_kind_of_event_is_told_as_it_is_described)
     line_until(&s, "serverRemoved");
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/echo\"}"), 200);
     line_until(&s, "toolCallCompleted");
-    line_open(&rig, &call);
-    line_ask(&call, "POST /api/mcp-tools/call", NULL, REST_TOKEN REST_JSON,
-             "{\"tool\":\"alpha/hang\",\"id\":\"0c9f1a2e-0000-4000-8000-000000000001\"}");
-    while (!f->n_held)
-        line_turn(&call);
+    line_hang(&rig, &call, f,
+              "{\"tool\":\"alpha/hang\",\"id\":\"0c9f1a2e-0000-4000-8000-000000000001\"}");
     request_progress(fake_held(f, 0), 1, 2, "half of it");
     line_until(&s, "half of it");
     loop_advance(rig.hub.fakes.loop, 30001);

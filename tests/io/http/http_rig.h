@@ -9,6 +9,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#define H "Host: a\r\n"
+
 enum { RIG_TURNS = 20000, RIG_KEPT = 64 };
 
 struct rig {
@@ -27,6 +29,20 @@ struct peer {
     struct buf in;
     bool eof;
 };
+
+static inline void answer(struct http_request *r, const char *text)
+{
+    struct span body = span_of(text);
+
+    http_reply(r, 200, NULL, &body, 1);
+}
+
+static inline bool write_text(struct http_request *r, const char *text)
+{
+    struct span part = span_of(text);
+
+    return http_write(r, &part, 1);
+}
 
 static inline void rig_gone(void *ctx) { ((struct rig *)ctx)->n_gone++; }
 

@@ -5,8 +5,6 @@
 #include "io/http/http_conn.h"
 #include <sys/resource.h>
 
-#define H "Host: a\r\n"
-
 enum { LIMIT = 1000 };
 
 /* "/no" is answered at once, "/few" may bring LIMIT bytes, all else what the server allows. */

@@ -3,22 +3,6 @@
 #include "io/http/http.h"
 #include "io/http/http_conn.h"
 
-#define H "Host: a\r\n"
-
-static void answer(struct http_request *r, const char *text)
-{
-    struct span body = span_of(text);
-
-    http_reply(r, 200, NULL, &body, 1);
-}
-
-static bool write_text(struct http_request *r, const char *text)
-{
-    struct span part = span_of(text);
-
-    return http_write(r, &part, 1);
-}
-
 /* ---- Clients that leave ------------------------------------------------------------------ */
 
 TEST(a_client_that_leaves_is_noticed_at_once_while_its_request_waits)

@@ -5,22 +5,6 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#define H "Host: a\r\n"
-
-static void answer(struct http_request *r, const char *text)
-{
-    struct span body = span_of(text);
-
-    http_reply(r, 200, NULL, &body, 1);
-}
-
-static bool write_text(struct http_request *r, const char *text)
-{
-    struct span part = span_of(text);
-
-    return http_write(r, &part, 1);
-}
-
 /* ---- Readers that are slow --------------------------------------------------------------- */
 
 /* Or the kernel would take megabytes. Not much smaller: it would wait for its own timers then. */

@@ -119,8 +119,6 @@ static int status_for(struct rig *rig, struct span text, bool *closed)
     return status;
 }
 
-#define H "Host: a\r\n"
-
 static const struct {
     int status;
     struct span text;

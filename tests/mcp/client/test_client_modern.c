@@ -417,17 +417,26 @@ TEST(questions_of_a_request_are_answered_in_rounds_with_the_state_as_it_was)
     site_done(&s);
 }
 
-TEST(a_refused_question_ends_its_request_and_no_other)
+/* Calls a tool of such a server, which asks two questions at once. */
+static uint64_t open_asked(struct site *s, struct answer *a, bool manual)
 {
     struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    uint64_t id;
+
+    o.can_elicit = true;
+    open_modern(s, manual, answer_rounds, &o);
+    id = rig_send(&s->r, a, "tools/call", "{\"name\":\"x\"}");
+    RIG_UNTIL(&s->r, s->r.n_asked == 2);
+    return id;
+}
+
+TEST(a_refused_question_ends_its_request_and_no_other)
+{
     int round = 0;
     struct site s = { .w.ctx = &round };
     struct answer a;
 
-    o.can_elicit = true;
-    open_modern(&s, false, answer_rounds, &o);
-    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
-    RIG_UNTIL(&s.r, s.r.n_asked == 2);
+    open_asked(&s, &a, false);
     client_refuse(s.r.questions[0], -1, "no person here");
     CHECK_INT(a.err.code, PB_E_CANCELLED);
     CHECK_HAS(a.err.msg, "no person here");
@@ -439,15 +448,11 @@ TEST(a_refused_question_ends_its_request_and_no_other)
 
 TEST(an_answer_that_is_no_object_counts_as_a_refusal)
 {
-    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
     int round = 0;
     struct site s = { .w.ctx = &round };
     struct answer a;
 
-    o.can_elicit = true;
-    open_modern(&s, false, answer_rounds, &o);
-    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
-    RIG_UNTIL(&s.r, s.r.n_asked == 2);
+    open_asked(&s, &a, false);
     client_answer(s.r.questions[0], SPAN("{\"a\":1},\"requestState\":\"evil\""));
     CHECK_INT(a.err.code, PB_E_CANCELLED);
     client_refuse(s.r.questions[1], -1, "late");
@@ -456,16 +461,12 @@ TEST(an_answer_that_is_no_object_counts_as_a_refusal)
 
 TEST(a_request_that_ends_while_somebody_thinks_leaves_questions_that_lead_nowhere)
 {
-    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
     int round = 0;
     struct site s = { .w.ctx = &round };
     struct answer a;
     uint64_t id;
 
-    o.can_elicit = true;
-    open_modern(&s, true, answer_rounds, &o);
-    id = rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
-    RIG_UNTIL(&s.r, s.r.n_asked == 2);
+    id = open_asked(&s, &a, true);
     loop_advance(s.r.loop, MCP_CALL_MS * 2); /* people may take longer than servers */
     CHECK_INT(a.count, 0);
     client_cancel(s.r.client, id, NULL);
@@ -479,15 +480,11 @@ TEST(a_request_that_ends_while_somebody_thinks_leaves_questions_that_lead_nowher
 
 TEST(nobody_answering_at_all_ends_the_request_as_well)
 {
-    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
     int round = 0;
     struct site s = { .w.ctx = &round };
     struct answer a;
 
-    o.can_elicit = true;
-    open_modern(&s, true, answer_rounds, &o);
-    rig_send(&s.r, &a, "tools/call", "{\"name\":\"x\"}");
-    RIG_UNTIL(&s.r, s.r.n_asked == 2);
+    open_asked(&s, &a, true);
     loop_advance(s.r.loop, MCP_ASK_MS - 1);
     CHECK_INT(a.count, 0);
     loop_advance(s.r.loop, 1);
