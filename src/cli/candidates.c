@@ -1,6 +1,5 @@
 #include "candidates.h"
 #include "face/caller/caller.h"
-#include "face/control/control.h"
 #include "hub/config/config.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
@@ -40,15 +39,21 @@ static void print_one(const struct completing *c, const char *value, const char 
 
 /* ---- what is configured --------------------------------------------------------------------- */
 
-static void each_spec(struct completing *c, void (*fn)(struct completing *c, const struct spec *s))
+static bool read_config(struct completing *c)
 {
     struct config_request r = cli_config_request(&c->cli);
-    struct map_slot *slot;
     struct pb_error err;
 
     if (!c->conf && config_load(&c->conf, &r, &err) < 0)
         c->conf = NULL;
-    if (!c->conf)
+    return c->conf != NULL;
+}
+
+static void each_spec(struct completing *c, void (*fn)(struct completing *c, const struct spec *s))
+{
+    struct map_slot *slot;
+
+    if (!read_config(c))
         return;
     MAP_FOREACH(slot, &c->conf->specs)
         fn(c, slot->value);
@@ -64,12 +69,11 @@ static void print_server(struct completing *c, const struct spec *s)
 
 static void servers(struct completing *c) { each_spec(c, print_server); }
 
-static void ignore(struct completing *c, const struct spec *s) { (void)c, (void)s; }
-
 static void modes(struct completing *c)
 {
-    each_spec(c, ignore);
-    for (size_t i = 0; c->conf && i < c->conf->modes->n; i++)
+    if (!read_config(c))
+        return;
+    for (size_t i = 0; i < c->conf->modes->n; i++)
         print_one(c, c->conf->modes->modes[i].id, c->conf->modes->modes[i].name);
 }
 
@@ -182,26 +186,26 @@ static void print_schema(struct completing *c, struct json tool)
     }
 }
 
-static void print_arguments(struct completing *c, const struct spec *s)
-{
-    const char *item = c->cli.args[0];
-    size_t n = control_begins_with(item, s->name);
-    const char *own = item + n + (n && item[n] == '_' ? 2 : 1);
-    bool prompt = c->cli.verb == &verb_prompt;
-    AUTO_BUF struct buf text = { 0 };
-    AUTO_JSON struct json_doc doc = { 0 };
-
-    if (!n || !read_cache(c, s, &text, &doc))
-        return;
-    JSON_FOREACH(i, json_get(json_root(&doc), list_kind_name(prompt ? LIST_PROMPTS : LIST_TOOLS)))
-        if (json_str_is(json_get(i, "name"), own))
-            print_schema(c, i);
-}
-
 static void arguments(struct completing *c)
 {
-    if (c->cli.n_args && !cli_has_server(&c->cli))
-        each_spec(c, print_arguments);
+    enum list_kind kind = c->cli.verb == &verb_prompt ? LIST_PROMPTS : LIST_TOOLS;
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    const struct spec *s = NULL;
+    struct span own;
+
+    if (!c->cli.n_args || cli_has_server(&c->cli))
+        return;
+    if (read_config(c))
+        s = config_spec_of(c->conf, c->cli.args[0], &own);
+    if (!s || !read_cache(c, s, &text, &doc))
+        return;
+    JSON_FOREACH(i, json_get(json_root(&doc), list_kind_name(kind))) {
+        AUTO_ARENA struct arena a = { 0 };
+
+        if (span_eq(json_str(json_get(i, "name"), &a), own))
+            print_schema(c, i);
+    }
 }
 
 /* ---- what is in the table -------------------------------------------------------------------- */

@@ -83,24 +83,6 @@ static void start_hub(struct waiter *w, void *ctx)
     waiter_done(w, rc < 0 ? &err : NULL, NULL, NULL);
 }
 
-static struct spec *spec_of_item(const struct config *c, const char *item)
-{
-    struct spec *best = NULL;
-    size_t longest = 0;
-    struct map_slot *slot;
-
-    MAP_FOREACH(slot, &c->specs) {
-        struct spec *spec = slot->value;
-        size_t n = control_begins_with(item, spec->name);
-
-        if (n > longest) {
-            longest = n;
-            best = spec;
-        }
-    }
-    return best;
-}
-
 /* Starting a server takes time: only those that the verb is about. */
 static int choose_specs(struct reach *s, const struct reach_wants *w, struct pb_error *err)
 {
@@ -113,8 +95,8 @@ static int choose_specs(struct reach *s, const struct reach_wants *w, struct pb_
         if (!one)
             return cli_no_server(s->config, w->server, err);
     } else if (w->item) {
-        one = spec_of_item(s->config, w->item);
-        if (!one && w->item[strcspn(w->item, "/.:")])
+        one = config_spec_of(s->config, w->item, NULL);
+        if (!one && item_names_server(span_of(w->item)))
             return cli_no_server(s->config, w->item, err);
     }
     if (!one) {

@@ -36,11 +36,7 @@ bool control_wants_restart(const struct setting *row, const struct settings *sta
 void control_set_facts(struct hosts *s, const struct control_facts *f);
 const struct control_facts *control_facts_of(const struct hosts *s);
 
-/* Does "server.tool" (or with "/", ":", "__") begin with this server's name? The name's length, or
- * 0. Of several that fit the longest is meant. */
-size_t control_begins_with(const char *item, const char *server);
-/* FAULT_NO_SERVER for the part of `item` before its first separator, or all of it, with those of
- * the names (NULL-ended) that are like it. */
+/* FAULT_NO_SERVER for item_server_part(), with those of the names (NULL-ended) that are like it. */
 int control_no_server(const char *item, const char *const *names, struct pb_error *err);
 
 struct control_method {

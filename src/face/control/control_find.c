@@ -12,36 +12,14 @@
 
 /* ---- names of servers ---------------------------------------------------------------------- */
 
-size_t control_begins_with(const char *item, const char *server)
-{
-    static const char *const separators[] = { "/", ".", ":", "__" };
-    size_t n = strlen(server);
-
-    if (strncmp(item, server, n) != 0)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(separators); i++)
-        if (strncmp(item + n, separators[i], strlen(separators[i])) == 0)
-            return n;
-    return 0;
-}
-
-static char *server_part(const char *item)
-{
-    size_t n = strcspn(item, "/.:");
-    const char *under = strstr(item, "__");
-
-    if (!item[n] && under)
-        n = (size_t)(under - item);
-    return mem_dupn(item, n);
-}
-
 int control_no_server(const char *item, const char *const *names, struct pb_error *err)
 {
-    AUTO_FREE char *server = server_part(item);
+    struct span server = item_server_part(span_of(item));
     AUTO_BUF struct buf text = { 0 };
 
-    buf_printf(&text, "there is no server '%.*s'", HUB_NAME_MAX, server);
-    if (!near_write_of(&text, span_of(server), names))
+    buf_printf(&text, "there is no server '%.*s'",
+               server.n < HUB_NAME_MAX ? (int)server.n : HUB_NAME_MAX, server.p);
+    if (!near_write_of(&text, server, names))
         buf_str(&text, *names ? "; 'patchbay list' shows those there are"
                               : ", nor any other; 'patchbay add' adds one");
     return fault_fail(err, FAULT_NO_SERVER, "%s", buf_cstr(&text));
@@ -65,31 +43,6 @@ int control_no_server_of(const struct hub *h, const char *item, struct pb_error 
 
     hub_each(h, take_name, &(struct naming){ names, 0 });
     return control_no_server(item, names, err);
-}
-
-struct server_search {
-    const char *item;
-    struct link *best;
-    size_t n;
-};
-
-static void try_server(void *ctx, struct link *l)
-{
-    struct server_search *s = ctx;
-    size_t n = control_begins_with(s->item, link_name(l));
-
-    if (n > s->n) {
-        s->best = l;
-        s->n = n;
-    }
-}
-
-static struct link *server_of(const struct hub *h, const char *item)
-{
-    struct server_search s = { .item = item };
-
-    hub_each(h, try_server, &s);
-    return s.best;
 }
 
 /* ---- the method ---------------------------------------------------------------------------- */
@@ -125,7 +78,7 @@ static void answer(struct hosts *s, struct request *r, const struct control_para
     struct pb_error err = { 0 };
     const struct entry *e = look_up(s, p, &err);
 
-    if (!e && name[strcspn(name, "/.:")] && !server_of(hosts_hub(s), name))
+    if (!e && item_names_server(span_of(name)) && !hub_link_of(hosts_hub(s), name, NULL))
         control_no_server_of(hosts_hub(s), name, &err);
     if (e)
         reply_entry(r, e);
@@ -159,7 +112,7 @@ static void on_connected(void *ctx, const struct pb_error *err)
     struct control_wait *w = ctx;
 
     if (err && w->r && !look_up(w->hosts, &w->params, NULL)) {
-        struct link *l = server_of(hosts_hub(w->hosts), item_of(&w->params));
+        struct link *l = hub_link_of(hosts_hub(w->hosts), item_of(&w->params), NULL);
         struct pb_error full = *err;
 
         if (l)
@@ -184,7 +137,7 @@ void control_find(struct hosts *s, struct request *r)
         control_wait_end(w);
         return;
     }
-    l = server_of(hub, item_of(&w->params));
+    l = hub_link_of(hub, item_of(&w->params), NULL);
     if (!l || look_up(s, &w->params, NULL)) {
         control_wait_over(w);
         return;

@@ -32,16 +32,6 @@ static void ask_free(struct external_ask *a)
 
 /* ---- what cannot be asked ----------------------------------------------------------------- */
 
-/* The part in front of the first separator is a server's name, or was meant to be. */
-static struct span server_part(struct span name)
-{
-    for (size_t i = 0; i < name.n; i++)
-        if (memchr("/.:", name.p[i], 3) ||
-            (name.p[i] == '_' && i + 1 < name.n && name.p[i + 1] == '_'))
-            return span_make(name.p, i);
-    return SPAN("");
-}
-
 /* Its tools went with it, unless it rests. True: that has been said. */
 static bool fail_absent(struct external *x, const struct link *l)
 {
@@ -56,31 +46,35 @@ static bool fail_absent(struct external *x, const struct link *l)
 }
 
 /* Of a server that is away no tools are known: what was asked for decides. */
-static bool may_know(const struct external *x, const struct link *l)
+static bool may_know(const void *ctx, const struct item_name *i)
 {
-    size_t n = strlen(link_name(l));
-    struct span rest = x->named.n > n ? span_from(x->named, n + 1) : SPAN("");
+    const struct external *x = ctx;
+    const struct link *l = hub_link_named(x->hub, i->server);
 
-    if (rest.n && x->named.p[n] == '_')
-        rest = span_from(rest, 1);
-    return scope_shows_server(hub_catalog(x->hub), &x->scope, link_name(l)) ||
-           filter_matches(x->scope.filter, &(struct filter_subject){ span_of(link_name(l)), rest });
+    return l && (scope_shows_server(hub_catalog(x->hub), &x->scope, link_name(l)) ||
+                 filter_matches(x->scope.filter, &(struct filter_subject){ i->server, i->own }));
+}
+
+/* What was meant to be a server's name, when there is none of it; empty: nothing was. */
+static struct span meant_server(struct span named)
+{
+    struct span part = item_server_part(named);
+
+    return part.n < named.n ? part : SPAN("");
 }
 
 static void fail_missing(struct external *x, const char *key, const char *missing,
                          const struct pb_error *why)
 {
     struct span server = x->server.p ? x->server : span_of(x->scope.server);
-    const struct link *l;
+    struct item_name i = { server, x->named };
+    bool known = server.p ? may_know(x, &i) : item_split(&i, x->named, may_know, x);
 
     if (!server.p)
-        server = server_part(x->named);
-    l = hub_link(x->hub, arena_dup(x->arena, server));
-    if (l && !may_know(x, l))
-        l = NULL;
-    if (l && fail_absent(x, l))
+        server = meant_server(x->named);
+    if (known && fail_absent(x, hub_link_named(x->hub, i.server)))
         return;
-    if (!l && server.n)
+    if (!known && server.n)
         external_fail(x->r, "server_not_found", "server", server, NULL);
     else
         external_fail(x->r, missing, key, x->named, why->msg);

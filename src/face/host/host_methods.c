@@ -93,37 +93,25 @@ static bool fail_absent(struct host *h, struct request *r, const struct link *l)
 }
 
 /* A mode that would not show this tool does not tell of its server. */
-static bool may_know(const struct host *h, const struct link *l, struct span tool)
+static bool may_know(const void *ctx, const struct item_name *i)
 {
+    const struct host *h = ctx;
     const struct filter *f = h->scope.filter;
 
-    return !f || filter_matches(f, &(struct filter_subject){ span_of(link_name(l)), tool });
+    return hub_link_named(h->set->hub, i->server) &&
+           (!f || filter_matches(f, &(struct filter_subject){ i->server, i->own }));
 }
 
 /* A name that nobody has may be one of a server that is away: its tools went with it. */
 static const struct link *server_named(struct host *h, struct span name)
 {
-    static const char *const separators[] = { "/", "__", ".", ":" };
-    AUTO_ARENA struct arena a = { 0 };
+    struct item_name i;
 
     if (!h->set->hub || h->scope.no_external)
         return NULL;
     if (h->server_name)
         return hub_link(h->set->hub, h->server_name);
-    for (size_t i = 0; i < ARRAY_LEN(separators); i++) {
-        struct span sep = span_of(separators[i]);
-
-        /* A server's name may hold "__" itself. */
-        for (size_t n = 1; n <= HUB_NAME_MAX && n + sep.n <= name.n; n++) {
-            struct link *l = NULL;
-
-            if (memcmp(name.p + n, sep.p, sep.n) == 0)
-                l = hub_link(h->set->hub, arena_dup(&a, span_make(name.p, n)));
-            if (l && may_know(h, l, span_from(name, n + sep.n)))
-                return l;
-        }
-    }
-    return NULL;
+    return item_split(&i, name, may_know, h) ? hub_link_named(h->set->hub, i.server) : NULL;
 }
 
 static void fail_unknown(struct host *h, struct request *r, const char *what, struct span name,

@@ -191,22 +191,6 @@ static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const cha
 
 /* ---- who is asked ---- */
 
-/* A server whose name is the part of `item` before a separator; of several the longest. */
-static const char *server_of(struct rest_call *c, const char *item)
-{
-    const char *found = NULL;
-
-    for (size_t n = 1; item[n]; n++) {
-        const char *name = arena_dup(&c->arena, span_make(item, n));
-
-        if (n > HUB_NAME_MAX)
-            break;
-        if (hub_link(c->hub, name) && control_begins_with(item, name))
-            found = name;
-    }
-    return found;
-}
-
 /* Of a server that is on its way, or that rests and has never been asked, it is not known what it
  * has: the call waits for it, and the server decides. */
 static bool may_come(const struct hub *h, const struct link *l, enum list_kind kind)
@@ -234,16 +218,15 @@ static void fail_absent(struct rest_call *c, const struct link *l)
                                                                 : link_state_name(status.state) });
 }
 
-/* There is no such tool or prompt: why? True: its server may still have it. */
-static bool explain_missing(struct rest_call *c, const struct rest_ask_kind *kind, const char *item,
-                            const struct pb_error *why, const char **server)
+/* There is no such tool or prompt: why? NULL, or its server, which may still have it. */
+static const struct link *explain_missing(struct rest_call *c, const struct rest_ask_kind *kind,
+                                          const char *item, const struct pb_error *why,
+                                          struct span *own)
 {
-    const struct link *l;
+    const struct link *l = hub_link_of(c->hub, item, own);
 
-    *server = server_of(c, item);
-    l = *server ? hub_link(c->hub, *server) : NULL;
     if (l && may_come(c->hub, l, kind->list))
-        return true;
+        return l;
     if (l && link_state(l) != LINK_CONNECTED && link_state(l) != LINK_IDLE)
         fail_absent(c, l);
     else if (fault_of(why) == FAULT_NO_SERVER)
@@ -252,31 +235,26 @@ static bool explain_missing(struct rest_call *c, const struct rest_ask_kind *kin
     else
         rest_fail(c->r, &(struct rest_failure){ 404, kind->missing, kind->key, span_of(item),
                                                 .message = why->msg });
-    return false;
+    return NULL;
 }
 
 static void ask_named(struct rest_call *c, const struct rest_ask_kind *kind)
 {
     const struct rest_value *arguments = rest_value(c, "arguments");
-    const char *item = rest_text(c, kind->key), *server;
+    const char *item = rest_text(c, kind->key);
+    const struct link *l = NULL;
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
     struct scope scope = { 0 };
     struct pb_error err = { 0 };
     const struct entry *e =
         catalog_find(hub_catalog(c->hub), &scope, kind->list, span_of(item), &err);
-    struct span name;
+    struct span name = { 0 };
 
-    if (e) {
-        server = e->server;
+    if (e)
         name = e->name;
-    } else if (explain_missing(c, kind, item, &err, &server)) {
-        size_t n = strlen(server);
-
-        name = span_of(item + n + (item[n] == '_' ? 2 : 1));
-    } else {
+    else if (!(l = explain_missing(c, kind, item, &err, &name)))
         return;
-    }
     json_begin_object(&o, NULL);
     json_put_span(&o, "name", name);
     if (arguments->given)
@@ -284,7 +262,7 @@ static void ask_named(struct rest_call *c, const struct rest_ask_kind *kind)
     else if (kind->list == LIST_TOOLS)
         json_put_raw(&o, "arguments", SPAN("{}"));
     json_end(&o);
-    ask(c, kind, server, name, buf_span(&params));
+    ask(c, kind, e ? e->server : link_name(l), name, buf_span(&params));
 }
 
 /* ---- what is asked ---- */

@@ -37,6 +37,24 @@ void config_free(struct config *c)
     free(c);
 }
 
+static bool has_server(const void *ctx, const struct item_name *i)
+{
+    const struct config *c = ctx;
+
+    return map_get(&c->specs, i->server) != NULL;
+}
+
+struct spec *config_spec_of(const struct config *c, const char *item, struct span *own)
+{
+    struct item_name i;
+
+    if (!item_split(&i, span_of(item), has_server, c))
+        return NULL;
+    if (own)
+        *own = i.own;
+    return map_get(&c->specs, i.server);
+}
+
 void config_warn(struct config *c, const char *text)
 {
     if (c->n_warnings >= CONFIG_WARNINGS_MAX)

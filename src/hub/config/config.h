@@ -59,6 +59,9 @@ MUST_CHECK int config_load(struct config **out, const struct config_request *r,
 void config_free(struct config *c);
 AUTO_DEFINE(config, config_free)
 
+/* The server that "server.tool" is of, by item_split(), and the tool; NULL: none. */
+struct spec *config_spec_of(const struct config *c, const char *item, struct span *own);
+
 /* One file's text; `path` is for messages, NULL: it is in no file. Adds to c; entries there already
  * are replaced. */
 MUST_CHECK int config_parse(struct config *c, const char *path, struct span text,

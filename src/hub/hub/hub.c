@@ -32,9 +32,30 @@ struct member *hub_find_or_fail(const struct hub *h, const char *name, struct pb
 
 struct link *hub_link(const struct hub *h, const char *name)
 {
-    struct member *m = hub_find(h, name);
+    return hub_link_named(h, span_of(name));
+}
+
+struct link *hub_link_named(const struct hub *h, struct span name)
+{
+    struct member *m = map_get(&h->by_name, name);
 
     return m ? m->link : NULL;
+}
+
+static bool has_server(const void *ctx, const struct item_name *i)
+{
+    return hub_link_named(ctx, i->server) != NULL;
+}
+
+struct link *hub_link_of(const struct hub *h, const char *item, struct span *own)
+{
+    struct item_name i;
+
+    if (!item_split(&i, span_of(item), has_server, h))
+        return NULL;
+    if (own)
+        *own = i.own;
+    return hub_link_named(h, i.server);
 }
 
 struct pb_loop *hub_loop(const struct hub *h) { return h->loop; }

@@ -130,6 +130,9 @@ const struct mode_set *hub_modes(const struct hub *h);
 void hub_set_modes(struct hub *h, struct mode_set *modes);
 size_t hub_count(const struct hub *h);
 struct link *hub_link(const struct hub *h, const char *name); /* NULL: none */
+struct link *hub_link_named(const struct hub *h, struct span name);
+/* The server that "server.tool" is of, by item_split(), and the tool; NULL: none. */
+struct link *hub_link_of(const struct hub *h, const char *item, struct span *own);
 /* In the order in which they were added. */
 void hub_each(const struct hub *h, void (*fn)(void *ctx, struct link *l), void *ctx);
 /* How often it came back: S1-114, S1-115. */

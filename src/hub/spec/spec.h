@@ -5,6 +5,7 @@
  *   spec_compare.c   whether two are the same, or lead to the same link
  *   spec_mask.c      what of it is secret
  *   spec_write.c     as JSON, whole or with secrets masked
+ *   item.c           which server the name of a tool begins with
  *   inherit.c        what a server gets of our environment
  *   fault.c          what can go wrong with a server, by name
  *   filter.c         which tools: a choice, parsed and applied
@@ -144,3 +145,4 @@ void spec_build_command(struct arena *a, enum spec_package kind, const char *id,
 
 /* The rest of the room. */
 #include "inherit.h"
+#include "item.h"

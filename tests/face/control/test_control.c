@@ -406,18 +406,6 @@ TEST(find_waits_for_a_server_that_is_on_its_way)
     control_done(&rig, &c);
 }
 
-TEST(the_longest_of_the_servers_that_fit_a_name_is_meant)
-{
-    CHECK_INT(control_begins_with("a.b", "a"), 1);
-    CHECK_INT(control_begins_with("a/b", "a"), 1);
-    CHECK_INT(control_begins_with("a:b", "a"), 1);
-    CHECK_INT(control_begins_with("a__b", "a"), 1);
-    CHECK_INT(control_begins_with("a_b", "a"), 0);
-    CHECK_INT(control_begins_with("ab.c", "a"), 0);
-    CHECK_INT(control_begins_with("a", "a"), 0);
-    CHECK_INT(control_begins_with("a__b__c", "a__b"), 4);
-}
-
 /* ---- actions ---- */
 
 TEST(servers_are_connected_and_stopped)
