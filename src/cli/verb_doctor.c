@@ -3,6 +3,7 @@
 #include "hub/config/config.h"
 #include "hub/secrets/secrets.h"
 #include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "hub/warden/warden.h"
 #include "hub_flags.h"
 #include "show.h"
@@ -70,7 +71,7 @@ static bool check_config(struct exam *e)
         return record(e, CHECK_CONFIG, true, where, NULL);
     free(where);
     return record(e, CHECK_CONFIG, false, format("it is disabled"),
-                  format("patchbay enable %s", s->name));
+                  format("patchbay %s %s", advice_verb(advice_of_state(LINK_DISABLED)), s->name));
 }
 
 static bool is_program(const char *path)

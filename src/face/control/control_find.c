@@ -7,6 +7,7 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
 
@@ -89,22 +90,13 @@ static void answer(struct hosts *s, struct request *r, const struct control_para
 /* The same error, with what a person can do about it. */
 static void add_advice(struct pb_error *err, const char *server)
 {
-    static const struct {
-        enum fault fault;
-        const char *verb, *does;
-    } rows[] = {
-        { FAULT_CONNECT, "doctor", "looks into it" },
-        { FAULT_DISABLED, "enable", "switches it on" },
-        { FAULT_NOT_CONNECTED, "reconnect", "tries again" },
-    };
+    enum fault fault = fault_of(err);
+    AUTO_BUF struct buf advice = { 0 };
+    AUTO_FREE char *text = mem_dup(err->msg);
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (fault_of(err) == rows[i].fault) {
-            AUTO_FREE char *text = mem_dup(err->msg);
-
-            fault_fail(err, rows[i].fault, "%s; 'patchbay %s %s' %s", text, rows[i].verb, server,
-                       rows[i].does);
-        }
+    advice_text(&advice, advice_of_fault(fault), server);
+    if (advice.n)
+        fault_fail(err, fault, "%s%s", text, buf_cstr(&advice));
 }
 
 static void on_connected(void *ctx, const struct pb_error *err)

@@ -13,24 +13,14 @@ static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
         json_put_seconds(o, key, wall_ms);
 }
 
-/* What a person can do about it. */
+/* What a person can do about it; that one rests is no trouble. */
 static void put_next_step(struct json_out *o, const struct spec *spec,
                           const struct link_status *status)
 {
-    switch (status->state) {
-    case LINK_DISABLED:
-        json_put_fmt(o, "next_step", "patchbay enable %s", spec->name);
-        break;
-    case LINK_ERROR:
-    case LINK_FAILED:
-        json_put_fmt(o, "next_step", "patchbay doctor %s", spec->name);
-        break;
-    case LINK_DISCONNECTED:
-        json_put_fmt(o, "next_step", "patchbay reconnect %s", spec->name);
-        break;
-    default:
-        break;
-    }
+    const char *verb = advice_verb(advice_of_state(status->state));
+
+    if (verb && status->state != LINK_IDLE)
+        json_put_fmt(o, "next_step", "patchbay %s %s", verb, spec->name);
 }
 
 /* Why it is as it is; NULL: for no particular reason. */

@@ -7,6 +7,7 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
 
@@ -56,22 +57,17 @@ static void fail_server(struct request *r, const char *error, const char *server
 /* What is to be said about a server that is not connected, and what can be done about it. */
 static void describe_absence(struct buf *out, const char *server, const struct link_status *status)
 {
-    switch (status->state) {
-    case LINK_DISABLED:
-        buf_printf(out, "Server '%s' is disabled; 'patchbay enable %s' switches it on", server,
-                   server);
-        break;
-    case LINK_CONNECTING:
-    case LINK_AUTHENTICATING:
-    case LINK_RECONNECTING:
-        buf_printf(out, "Server '%s' is not connected yet (%s); try again soon", server,
+    enum advice advice = advice_of_state(status->state);
+
+    if (status->state == LINK_DISABLED)
+        buf_printf(out, "Server '%s' is disabled", server);
+    else if (advice == ADVICE_WAIT)
+        buf_printf(out, "Server '%s' is not connected yet (%s)", server,
                    link_state_name(status->state));
-        break;
-    default:
-        buf_printf(out, "Server '%s' is not connected%s%s; 'patchbay reconnect %s' tries again",
-                   server, status->message ? ": " : "", status->message ? status->message : "",
-                   server);
-    }
+    else
+        buf_printf(out, "Server '%s' is not connected%s%s", server, status->message ? ": " : "",
+                   status->message ? status->message : "");
+    advice_text(out, advice, server);
 }
 
 /* True: the server is away, and r was told so. */

@@ -75,8 +75,9 @@ static void fail_ask(const struct rest_ask *a, const struct pb_error *err, struc
     else if (says_missing(a, err))
         fail_named(a, err->msg, rpc);
     else if (fault == FAULT_CONNECT || fault == FAULT_NOT_CONNECTED)
-        rest_fail(a->r, &(struct rest_failure){ 503, "server_not_connected", "server",
-                                                span_of(a->server), .message = err->msg });
+        rest_fail(a->r,
+                  &(struct rest_failure){ 503, "server_not_connected", "server", span_of(a->server),
+                                          .message = err->msg, .advice = advice_of_fault(fault) });
     else if (fault != FAULT_NONE && fault != FAULT_CALL)
         rest_fail_hub(a->r, err, "server", a->server);
     else
@@ -212,10 +213,10 @@ static void fail_absent(struct rest_call *c, const struct link *l)
     struct link_status status;
 
     link_status(l, &status);
-    rest_fail(c->r,
-              &(struct rest_failure){ 503, "server_not_connected", "server", span_of(link_name(l)),
-                                      .message = status.message ? status.message
-                                                                : link_state_name(status.state) });
+    rest_fail(c->r, &(struct rest_failure){
+                        503, "server_not_connected", "server", span_of(link_name(l)),
+                        .message = status.message ? status.message : link_state_name(status.state),
+                        .advice = advice_of_state(status.state) });
 }
 
 /* There is no such tool or prompt: why? NULL, or its server, which may still have it. */

@@ -50,7 +50,7 @@ static void on_connected(struct rest_wait *w, const struct pb_error *err)
         rest_fail(w->r,
                   &(struct rest_failure){ 502, "connect_failed", "name", span_of(w->server),
                                           .code = err->code == PB_E_AUTH ? "auth_required" : NULL,
-                                          .message = err->msg });
+                                          .message = err->msg, .advice = ADVICE_EXAMINE });
     else
         reply_ok(w->r, w->hub, w->server, true);
 }

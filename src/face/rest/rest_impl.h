@@ -100,7 +100,8 @@ struct rest_failure {
     struct span value;
     const char *code; /* a finer one; may be NULL */
     const char *message;
-    const char *next;    /* NULL: what there is to say about the error in general, if anything */
+    enum advice advice;  /* when the state of a server is the trouble */
+    const char *next;    /* NULL: that, or what there is to say about the error in general */
     struct span rpc;     /* the error object of the server; may be empty */
     const char *headers; /* more lines; may be NULL */
 };

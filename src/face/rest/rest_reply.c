@@ -3,6 +3,7 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "io/http/http.h"
 #include "rest_impl.h"
 #include <stdarg.h>
@@ -26,7 +27,6 @@ static const struct {
 } remedies[] = {
     { "config_not_taken",     "correct the file; it is read again as soon as it changes" },
     { "config_not_written",   "see that the home directory can be written and that the disk is not full" },
-    { "connect_failed",       "see GET /api/servers/%s/logs, then POST /api/mcp-clients/%s/reconnect" },
     { "duplicate_call",       "choose another id, or POST /api/calls/%s/cancel first" },
     { "duplicate_name",       "POST /api/mcp-clients/%s/reconnect connects the one there is; DELETE /api/servers/%s forgets it" },
     { "forbidden",            "see --allowed-hosts and --allowed-origins" },
@@ -35,7 +35,6 @@ static const struct {
     { "not_found",            "GET /openapi.json lists what there is" },
     { "prompt_not_found",     "GET /api/mcp-prompts lists the prompts" },
     { "resource_not_found",   "GET /api/mcp-resources lists the resources" },
-    { "server_not_connected", "see GET /api/servers/%s/logs, or POST /api/mcp-clients/%s/reconnect" },
     { "server_not_found",     "GET /api/mcp-clients lists the servers" },
     { "too_many_wrong_tokens", "wait a second; the token is in the file 'token' of the home directory" },
     { "tool_not_found",       "GET /api/mcp-tools lists the tools" },
@@ -45,7 +44,7 @@ static const struct {
 
 static void put_next(struct json_out *o, const struct rest_failure *f)
 {
-    const char *next = f->next, *at;
+    const char *next = f->next ? f->next : advice_rest(f->advice), *at;
     AUTO_BUF struct buf text = { 0 };
 
     for (size_t i = 0; !next && i < ARRAY_LEN(remedies); i++)
@@ -161,7 +160,8 @@ void rest_fail_hub(struct http_request *r, const struct pb_error *err, const cha
                               .code = error && strcmp(error, name) != 0 ? name : NULL,
                               .key = key,
                               .value = span_of(value),
-                              .message = err->msg };
+                              .message = err->msg,
+                              .advice = advice_of_fault(fault) };
 
     if (err->code == PB_E_INVALID && !fault)
         f.error = "invalid_request";

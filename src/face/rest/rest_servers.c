@@ -75,7 +75,8 @@ static void on_connected(struct rest_wait *w, const struct pb_error *err)
         rest_fail(w->r, &(struct rest_failure){
                             502, "connect_failed", "name", span_of(w->server),
                             .code = err && err->code == PB_E_AUTH ? "auth_required" : NULL,
-                            .message = err ? err->msg : "The server was removed meanwhile" });
+                            .message = err ? err->msg : "The server was removed meanwhile",
+                            .advice = ADVICE_EXAMINE });
     else
         rest_reply_server(w->r, 200, w->hub, l);
 }

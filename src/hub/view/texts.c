@@ -8,18 +8,33 @@ static const struct {
     enum badge badge;
     const char *dot;
     unsigned actions;
+    enum advice advice;
 } states[] = {
-    [LINK_DISABLED]       = { "Disabled",      BADGE_NONE,      "gray",   0 },
-    [LINK_IDLE]           = { "Not started",   BADGE_IDLE,      "gray",   0 },
-    [LINK_CONNECTING]     = { "Connecting...", BADGE_IDLE,      "yellow", ROW_CANCEL },
-    [LINK_AUTHENTICATING] = { NULL,            BADGE_IDLE,      "yellow", ROW_CANCEL },
-    [LINK_CONNECTED]      = { "Connected",     BADGE_CONNECTED, "green",  ROW_DISCONNECT },
-    [LINK_RECONNECTING]   = { NULL,            BADGE_IDLE,      "yellow", 0 },
-    [LINK_DISCONNECTED]   = { "Disconnected",  BADGE_IDLE,      "gray",   0 },
-    [LINK_ERROR]          = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY },
-    [LINK_FAILED]         = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY },
+    [LINK_DISABLED]       = { "Disabled",      BADGE_NONE,      "gray",   0,              ADVICE_ENABLE },
+    [LINK_IDLE]           = { "Not started",   BADGE_IDLE,      "gray",   0,              ADVICE_CONNECT },
+    [LINK_CONNECTING]     = { "Connecting...", BADGE_IDLE,      "yellow", ROW_CANCEL,     ADVICE_WAIT },
+    [LINK_AUTHENTICATING] = { NULL,            BADGE_IDLE,      "yellow", ROW_CANCEL,     ADVICE_WAIT },
+    [LINK_CONNECTED]      = { "Connected",     BADGE_CONNECTED, "green",  ROW_DISCONNECT, ADVICE_NONE },
+    [LINK_RECONNECTING]   = { NULL,            BADGE_IDLE,      "yellow", 0,              ADVICE_WAIT },
+    [LINK_DISCONNECTED]   = { "Disconnected",  BADGE_IDLE,      "gray",   0,              ADVICE_RECONNECT },
+    [LINK_ERROR]          = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY,      ADVICE_EXAMINE },
+    [LINK_FAILED]         = { NULL,            BADGE_ERROR,     "red",    ROW_RETRY,      ADVICE_EXAMINE },
 };
 _Static_assert(ARRAY_LEN(states) == LINK_COUNT, "every state has a row");
+
+static const struct {
+    const char *verb, *does; /* of the command line; verb NULL: `does` is for people to do */
+    const char *rest;        /* %s: the server */
+} advices[] = {
+    [ADVICE_NONE]      = { NULL, NULL, NULL },
+    [ADVICE_WAIT]      = { NULL, "try again soon", "try again soon; GET /api/servers/%s tells how it is" },
+    [ADVICE_ENABLE]    = { "enable", "switches it on", "POST /api/servers/%s/enable switches it on" },
+    [ADVICE_CONNECT]   = { "connect", "starts it", "POST /api/servers/%s/connect starts it" },
+    [ADVICE_RECONNECT] = { "reconnect", "tries again",
+                           "see GET /api/servers/%s/logs, or POST /api/mcp-clients/%s/reconnect" },
+    [ADVICE_EXAMINE]   = { "doctor", "looks into it",
+                           "see GET /api/servers/%s/logs, then POST /api/mcp-clients/%s/reconnect" },
+};
 
 static const struct {
     const char *text, *color;
@@ -50,6 +65,34 @@ void status_text(struct buf *out, const struct link_status *s)
         buf_printf(out, "Reconnecting (%u/%u)...", s->attempt, s->max_attempts);
     else
         buf_str(out, s->message && *s->message ? s->message : "Failed");
+}
+
+enum advice advice_of_state(enum link_state s) { return states[s].advice; }
+
+enum advice advice_of_fault(enum fault f)
+{
+    switch (f) {
+    case FAULT_DISABLED:
+        return ADVICE_ENABLE;
+    case FAULT_NOT_CONNECTED:
+        return ADVICE_RECONNECT;
+    case FAULT_CONNECT:
+        return ADVICE_EXAMINE;
+    default:
+        return ADVICE_NONE;
+    }
+}
+
+const char *advice_verb(enum advice a) { return advices[a].verb; }
+
+const char *advice_rest(enum advice a) { return advices[a].rest; }
+
+void advice_text(struct buf *out, enum advice a, const char *server)
+{
+    if (advices[a].verb)
+        buf_printf(out, "; 'patchbay %s %s' %s", advices[a].verb, server, advices[a].does);
+    else if (advices[a].does)
+        buf_printf(out, "; %s", advices[a].does);
 }
 
 enum badge status_badge(const struct link_status *s, const char **tooltip)

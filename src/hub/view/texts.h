@@ -1,8 +1,24 @@
 /* texts.h - the words people read about servers and calls: exact, in one place. */
 #pragma once
 #include "hub/link/link.h"
+#include "hub/spec/spec.h"
 
 void status_text(struct buf *out, const struct link_status *s); /* S0-108 */
+/* What a person can do about a server that does not answer. */
+enum advice {
+    ADVICE_NONE,
+    ADVICE_WAIT,
+    ADVICE_ENABLE,
+    ADVICE_CONNECT,
+    ADVICE_RECONNECT,
+    ADVICE_EXAMINE,
+};
+enum advice advice_of_state(enum link_state s);
+enum advice advice_of_fault(enum fault f); /* of one that is none of a server's: ADVICE_NONE */
+const char *advice_verb(enum advice a);    /* of the command line, before the name; or NULL */
+const char *advice_rest(enum advice a);    /* with "%s" for the name; NULL: nothing */
+/* "; 'patchbay enable NAME' switches it on", behind what is wrong; or nothing. */
+void advice_text(struct buf *out, enum advice a, const char *server);
 enum badge { BADGE_NONE, BADGE_CONNECTED, BADGE_IDLE, BADGE_ERROR };
 /* S1-120..123; *tooltip (may be NULL) gets the error message or NULL. */
 enum badge status_badge(const struct link_status *s, const char **tooltip);

@@ -61,6 +61,8 @@ TEST(a_server_is_stopped_and_started_by_its_name)
             TAP_FAIL("%s: %s%s", request, rest_head, rest_body);
         if (strcmp(got("state"), steps[i].state) != 0)
             TAP_FAIL("%s: %s", request, rest_body);
+        if (steps[i].status == 503)
+            CHECK_STR(got("next"), "POST /api/servers/alpha/enable switches it on");
     }
     CHECK_INT(f->connects, 4); /* at first, by reconnect, restart and enable */
     rest_done(&rig);

@@ -42,6 +42,41 @@ TEST(every_state_has_its_words)
     }
 }
 
+/* One table: lists, errors, REST and the doctor say the same. */
+TEST(every_trouble_with_a_server_has_its_cure)
+{
+    static const struct {
+        enum link_state state;
+        const char *verb, *text;
+    } cases[] = {
+        { LINK_DISABLED, "enable", "; 'patchbay enable s' switches it on" },
+        { LINK_IDLE, "connect", "; 'patchbay connect s' starts it" },
+        { LINK_CONNECTING, NULL, "; try again soon" },
+        { LINK_AUTHENTICATING, NULL, "; try again soon" },
+        { LINK_CONNECTED, NULL, "" },
+        { LINK_RECONNECTING, NULL, "; try again soon" },
+        { LINK_DISCONNECTED, "reconnect", "; 'patchbay reconnect s' tries again" },
+        { LINK_ERROR, "doctor", "; 'patchbay doctor s' looks into it" },
+        { LINK_FAILED, "doctor", "; 'patchbay doctor s' looks into it" },
+    };
+
+    CHECK_INT(ARRAY_LEN(cases), LINK_COUNT);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        enum advice a = advice_of_state(cases[i].state);
+        struct buf b = { 0 };
+
+        CHECK(!advice_verb(a) == !cases[i].verb);
+        CHECK(!cases[i].verb || strcmp(advice_verb(a), cases[i].verb) == 0);
+        CHECK(!advice_rest(a) == (a == ADVICE_NONE));
+        advice_text(&b, a, "s");
+        CHECK_BUF(b, cases[i].text);
+    }
+    CHECK_INT(advice_of_fault(FAULT_DISABLED), ADVICE_ENABLE);
+    CHECK_INT(advice_of_fault(FAULT_NOT_CONNECTED), ADVICE_RECONNECT);
+    CHECK_INT(advice_of_fault(FAULT_CONNECT), ADVICE_EXAMINE);
+    CHECK_INT(advice_of_fault(FAULT_TIMEOUT), ADVICE_NONE);
+}
+
 /* S1-120 S1-121 S1-122 S1-123 */
 TEST(a_badge_says_connected_idle_error_or_nothing)
 {
