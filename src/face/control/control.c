@@ -148,15 +148,12 @@ static void run_settled(struct hosts *s, struct request *r)
         control_wait_settled(w);
 }
 
-static void send_server(struct hosts *s, struct request *r, const struct control_params *p)
+static void reply_server(struct request *r, const struct hub *h, struct link *l)
 {
-    struct link *l = control_need_server(s, r, p->server);
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
 
-    if (!l)
-        return;
-    control_write_server(&o, NULL, hosts_hub(s), l, true);
+    control_write_server(&o, NULL, h, l, true);
     reply_written(r, &b);
 }
 
@@ -164,9 +161,10 @@ static void run_server(struct hosts *s, struct request *r)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct control_params p;
+    struct link *l = control_read_params(r, &p, &a) ? control_need_server(s, r, p.server) : NULL;
 
-    if (control_read_params(r, &p, &a))
-        send_server(s, r, &p);
+    if (l)
+        reply_server(r, hosts_hub(s), l);
 }
 
 static void run_modes(struct hosts *s, struct request *r)
@@ -202,68 +200,59 @@ static void run_status(struct hosts *s, struct request *r)
 
 /* ---- actions on one server ----------------------------------------------------------------- */
 
-typedef int action_fn(struct hub *h, const char *name, struct pb_error *err);
-
-static void on_connected(void *ctx, const struct pb_error *err)
+static void on_asker_gone(struct request *r, enum cancel_reason why)
 {
-    struct control_wait *w = ctx;
+    struct control_act *a = r->work;
 
-    if (err && w->r)
-        control_refuse(w->r, err);
-    else if (w->r)
-        send_server(w->hosts, w->r, &w->params);
-    control_wait_end(w);
+    (void)why;
+    a->asker = NULL;
 }
 
-/* Starts it, and answers when it is connected or has failed to. */
-static void act_and_wait(struct hosts *s, struct request *r, action_fn *act)
+static void on_acted(struct control_act *a, struct link *l, const struct pb_error *err)
 {
-    struct control_wait *w = control_wait_new(s, r, NULL);
-    struct pb_error err;
+    struct request *r = a->asker;
 
-    if (!w)
-        return;
-    if (!control_need_server(s, r, w->params.server)) {
-        control_wait_end(w);
-        return;
-    }
-    if (act(hosts_hub(s), w->params.server, &err) < 0 ||
-        hub_when_connected(hosts_hub(s), w->params.server, on_connected, w, &err) < 0) {
-        control_refuse(r, &err);
-        control_wait_end(w);
-    }
-}
-
-static void act(struct hosts *s, struct request *r, action_fn *fn)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    struct pb_error err;
-    struct control_params p;
-
-    if (!control_read_params(r, &p, &a) || !control_need_server(s, r, p.server))
-        return;
-    if (fn(hosts_hub(s), p.server, &err) < 0)
-        control_refuse(r, &err);
+    r->work = NULL;
+    r->cancel = NULL;
+    if (err)
+        control_refuse(r, err);
     else
-        send_server(s, r, &p);
+        reply_server(r, a->hub, l);
 }
 
-static void run_connect(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_connect); }
-static void run_reconnect(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_reconnect); }
-static void run_restart(struct hosts *s, struct request *r) { act_and_wait(s, r, hub_restart); }
-static void run_disconnect(struct hosts *s, struct request *r) { act(s, r, hub_disconnect); }
+static void act(struct hosts *s, struct request *r, control_act_fn *fn, bool wait)
+{
+    AUTO_ARENA struct arena arena = { 0 };
+    struct control_params p;
+    struct control_act *a;
+
+    if (!control_read_params(r, &p, &arena) || !control_need_server(s, r, p.server))
+        return;
+    a = control_act_new(hosts_hub(s), p.server, r, on_acted);
+    r->work = a;
+    r->cancel = on_asker_gone;
+    control_act_start(a, fn, wait);
+}
+
+static void run_connect(struct hosts *s, struct request *r) { act(s, r, hub_connect, true); }
+static void run_reconnect(struct hosts *s, struct request *r) { act(s, r, hub_reconnect, true); }
+static void run_restart(struct hosts *s, struct request *r) { act(s, r, hub_restart, true); }
+static void run_disconnect(struct hosts *s, struct request *r) { act(s, r, hub_disconnect, false); }
 
 static int cancel_connect(struct hub *h, const char *name, struct pb_error *err)
 {
     enum link_state s = link_state(hub_link(h, name));
 
-    if (s != LINK_CONNECTING && s != LINK_AUTHENTICATING && s != LINK_RECONNECTING)
+    if (!link_is_coming(s))
         return fail(err, PB_E_INVALID, "server '%s' is %s: there is no attempt to cancel", name,
                     link_state_name(s));
     return hub_cancel_connect(h, name, err);
 }
 
-static void run_cancel_connect(struct hosts *s, struct request *r) { act(s, r, cancel_connect); }
+static void run_cancel_connect(struct hosts *s, struct request *r)
+{
+    act(s, r, cancel_connect, false);
+}
 
 static void run_cancel(struct hosts *s, struct request *r)
 {

@@ -47,4 +47,5 @@ struct control_method {
 extern const struct control_method control_methods[];
 
 /* The rest of the room. */
+#include "control_act.h"
 #include "control_write.h"

@@ -196,16 +196,10 @@ static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const cha
  * has: the call waits for it, and the server decides. */
 static bool may_come(const struct hub *h, const struct link *l, enum list_kind kind)
 {
-    switch (link_state(l)) {
-    case LINK_CONNECTING:
-    case LINK_AUTHENTICATING:
-    case LINK_RECONNECTING:
-        return true;
-    case LINK_IDLE:
-        return !catalog_count(hub_catalog(h), link_name(l), kind);
-    default:
-        return false;
-    }
+    enum link_state s = link_state(l);
+
+    return link_is_coming(s) ||
+           (s == LINK_IDLE && !catalog_count(hub_catalog(h), link_name(l), kind));
 }
 
 static void fail_absent(struct rest_call *c, const struct link *l)

@@ -30,29 +30,32 @@ static void put_tools(struct json_out *o, const struct hub *h, const char *serve
     json_end(o);
 }
 
-static void reply_ok(struct http_request *r, const struct hub *h, const char *server, bool tools)
+static void reply_ok(struct control_act *a, bool tools)
 {
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
 
     json_begin_object(&o, NULL);
     json_put_str(&o, "status", "ok");
-    json_put_str(&o, "name", server);
+    json_put_str(&o, "name", a->server);
     if (tools)
-        put_tools(&o, h, server);
+        put_tools(&o, a->hub, a->server);
     json_end(&o);
-    rest_reply(r, 200, &body);
+    rest_reply(a->asker, 200, &body);
 }
 
-static void on_connected(struct rest_wait *w, const struct pb_error *err)
+static void on_connected(struct control_act *a, struct link *l, const struct pb_error *err)
 {
-    if (err)
-        rest_fail(w->r,
-                  &(struct rest_failure){ 502, "connect_failed", "name", span_of(w->server),
-                                          .code = err->code == PB_E_AUTH ? "auth_required" : NULL,
-                                          .message = err->msg, .advice = ADVICE_EXAMINE });
-    else
-        reply_ok(w->r, w->hub, w->server, true);
+    (void)l;
+    if (!rest_act_failed(a, err))
+        reply_ok(a, true);
+}
+
+static void on_disconnected(struct control_act *a, struct link *l, const struct pb_error *err)
+{
+    (void)l;
+    if (!rest_act_failed(a, err))
+        reply_ok(a, false);
 }
 
 /* A server that could not be connected stays, in state error (T15, T16): its log tells why, and
@@ -69,34 +72,20 @@ void rest_clients_connect(struct rest_call *c)
         return;
     }
     spec->runtime_only = true;
-    if (hub_add(c->hub, spec, &err) < 0 || hub_connect(c->hub, name, &err) < 0)
+    if (hub_add(c->hub, spec, &err) < 0)
         rest_fail_hub(c->r, &err, "name", name);
     else
-        rest_wait_connected(c, name, on_connected);
+        rest_act(c, name, hub_connect, true, on_connected);
 }
 
 void rest_clients_disconnect(struct rest_call *c)
 {
-    struct link *l = rest_link(c);
-    struct pb_error err;
-
-    if (!l)
-        return;
-    if (hub_disconnect(c->hub, link_name(l), &err) < 0)
-        rest_fail_hub(c->r, &err, "name", link_name(l));
-    else
-        reply_ok(c->r, c->hub, link_name(l), false);
+    if (rest_link(c))
+        rest_act(c, rest_text(c, "name"), hub_disconnect, false, on_disconnected);
 }
 
 void rest_clients_reconnect(struct rest_call *c)
 {
-    struct link *l = rest_link(c);
-    struct pb_error err;
-
-    if (!l)
-        return;
-    if (hub_reconnect(c->hub, link_name(l), &err) < 0)
-        rest_fail_hub(c->r, &err, "name", link_name(l));
-    else
-        rest_wait_connected(c, link_name(l), on_connected);
+    if (rest_link(c))
+        rest_act(c, rest_text(c, "name"), hub_reconnect, true, on_connected);
 }

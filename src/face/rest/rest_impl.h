@@ -29,6 +29,7 @@
  *   rest_openapi.c         the table as an OpenAPI document
  *   rest_docs.c            the table as a page */
 #pragma once
+#include "face/control/control.h"
 #include "face/host/host.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -115,17 +116,13 @@ void rest_fail_hub(struct http_request *r, const struct pb_error *err, const cha
 struct link *rest_link(struct rest_call *c);
 void rest_reply_server(struct http_request *r, int status, const struct hub *h, struct link *l);
 
-/* ---- waiting: rest_wait.c ---- */
+/* ---- doing something to a server: rest_act.c ---- */
 
-struct rest_wait {
-    struct hub *hub;
-    struct http_request *r; /* NULL: gone */
-    char *server;
-    void (*then)(struct rest_wait *w, const struct pb_error *err);
-};
-/* `then` when the attempt of the server has ended; err NULL when it is connected. */
-void rest_wait_connected(struct rest_call *c, const char *server,
-                         void (*then)(struct rest_wait *w, const struct pb_error *err));
+/* The asker is c->r. */
+void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool wait,
+              control_acted_fn *done);
+/* For `done`: err is answered, if there is one. */
+bool rest_act_failed(const struct control_act *a, const struct pb_error *err);
 
 /* ---- changing the config: rest_job.c ---- */
 

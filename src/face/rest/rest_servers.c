@@ -65,35 +65,16 @@ void rest_logs(struct rest_call *c)
 
 /* ---- actions ---- */
 
-typedef int action_fn(struct hub *h, const char *name, struct pb_error *err);
-
-static void on_connected(struct rest_wait *w, const struct pb_error *err)
+static void on_acted(struct control_act *a, struct link *l, const struct pb_error *err)
 {
-    struct link *l = hub_link(w->hub, w->server);
-
-    if (err || !l)
-        rest_fail(w->r, &(struct rest_failure){
-                            502, "connect_failed", "name", span_of(w->server),
-                            .code = err && err->code == PB_E_AUTH ? "auth_required" : NULL,
-                            .message = err ? err->msg : "The server was removed meanwhile",
-                            .advice = ADVICE_EXAMINE });
-    else
-        rest_reply_server(w->r, 200, w->hub, l);
+    if (!rest_act_failed(a, err))
+        rest_reply_server(a->asker, 200, a->hub, l);
 }
 
-static void act(struct rest_call *c, action_fn *fn, bool wait)
+static void act(struct rest_call *c, control_act_fn *fn, bool wait)
 {
-    struct link *l = rest_link(c);
-    struct pb_error err;
-
-    if (!l)
-        return;
-    if (fn(c->hub, link_name(l), &err) < 0)
-        rest_fail_hub(c->r, &err, "name", rest_text(c, "name"));
-    else if (wait)
-        rest_wait_connected(c, rest_text(c, "name"), on_connected);
-    else
-        rest_reply_server(c->r, 200, c->hub, hub_link(c->hub, rest_text(c, "name")));
+    if (rest_link(c))
+        rest_act(c, rest_text(c, "name"), fn, wait, on_acted);
 }
 
 void rest_server_connect(struct rest_call *c) { act(c, hub_connect, true); }
@@ -107,13 +88,10 @@ void rest_server_disconnect(struct rest_call *c) { act(c, hub_disconnect, false)
 void rest_server_cancel(struct rest_call *c)
 {
     struct link *l = rest_link(c);
-    enum link_state s = l ? link_state(l) : LINK_IDLE;
 
-    if (!l)
-        return;
-    if (s == LINK_CONNECTING || s == LINK_AUTHENTICATING || s == LINK_RECONNECTING)
+    if (l && link_is_coming(link_state(l)))
         act(c, hub_cancel_connect, false);
-    else
+    else if (l)
         rest_fail(c->r,
                   &(struct rest_failure){ 409, "not_connecting", "name", span_of(link_name(l)),
                                           .message = "There is no attempt to cancel" });

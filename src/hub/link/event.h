@@ -34,6 +34,11 @@ struct link_status {
 bool link_status_equal(const struct link_status *a, const struct link_status *b);
 static inline bool link_is_connected(enum link_state s) { return s == LINK_CONNECTED; }
 static inline bool link_is_failed(enum link_state s) { return s == LINK_ERROR || s == LINK_FAILED; }
+/* An attempt is under way, or comes by itself. */
+static inline bool link_is_coming(enum link_state s)
+{
+    return s == LINK_CONNECTING || s == LINK_AUTHENTICATING || s == LINK_RECONNECTING;
+}
 /* connected, error, failed, disconnected. S0-26 */
 static inline bool link_is_terminal(enum link_state s)
 {
