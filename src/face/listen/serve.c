@@ -8,10 +8,7 @@
 #include "mcp/rpc/rpc.h"
 #include <stdio.h>
 
-enum {
-    FLUSH_LOOK_MS = 10, /* how often a close looks whether the last connection is closed */
-    GUESSES_MS = 1000,
-};
+enum { GUESSES_MS = 1000 };
 
 /* A token beside our own that was used. */
 struct bearer {
@@ -29,9 +26,7 @@ struct mount {
 struct serve {
     struct hosts *hosts;
     struct pb_loop *loop;
-    struct http_server *http;
-    struct guard *guard;
-    struct carrier_streams streams; /* of all mounts: what is kept for clients is bounded in sum */
+    struct front front; /* its streams are those of all mounts */
     struct rest *rest;
     struct map mounts; /* by host and principal: however it is spelt, a place is made once */
     struct tokens *tokens;
@@ -40,8 +35,6 @@ struct serve {
     uint64_t guesses_since; /* wrong tokens are counted from then on */
     unsigned guesses;
 
-    uint64_t flush_until;
-    struct timer flush;
     loop_fn *closed_fn;
     void *closed_ctx;
 };
@@ -124,8 +117,8 @@ static struct mount *find_mount(struct serve *s, const struct path_target *p, co
     buf_add_span(&messages, p->path);
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
-    m->endpoint = endpoint_new(host_server(host), &s->streams, principal, false);
-    m->sse = sse_carrier_new(host_server(host), &s->streams, buf_cstr(&messages));
+    m->endpoint = endpoint_new(host_server(host), &s->front.streams, principal, false);
+    m->sse = sse_carrier_new(host_server(host), &s->front.streams, buf_cstr(&messages));
     m->by = map_get(&s->bearers, span_of(principal));
     map_put(&s->mounts, buf_span(&key), m);
     return m;
@@ -273,7 +266,7 @@ static struct guard_verdict judge_token(struct serve *s, const struct http_reque
 
 static struct guard_verdict judge(struct serve *s, const struct http_request *r)
 {
-    struct guard_verdict v = guard_check(s->guard, r);
+    struct guard_verdict v = guard_check(s->front.guard, r);
 
     if (v.wrong_token)
         v = judge_token(s, r, v);
@@ -356,29 +349,10 @@ static void handle(void *ctx, struct http_request *r)
 /* What the HTTP server refuses by itself: bad heads, bodies over the limit. */
 static void write_refusal(struct buf *out, struct span path, int status, const char *why)
 {
-    int code = status == 400 ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
-
     if (rest_owns(path))
         rest_write_refusal(out, status, why);
     else
-        rpc_write_error(out, SPAN(""), code, span_of(why), SPAN(""));
-}
-
-static bool is_loopback(const char *host)
-{
-    return !host || !strncmp(host, "127.", 4) || !strcmp(host, "::1");
-}
-
-static int check_options(const struct serve_options *o, struct pb_error *err)
-{
-    if (o->token && !o->token[0])
-        return fail(err, PB_E_INVALID, "an empty token protects nothing; leave it out or set one");
-    if (!o->token && !is_loopback(o->host))
-        return fail(err, PB_E_INVALID,
-                    "listening on %s without a token would let everybody who reaches it call every "
-                    "tool; set one with --token",
-                    o->host);
-    return 0;
+        front_write_refusal(out, path, status, why);
 }
 
 int serve_start(struct serve **out, struct hosts *hosts, const struct serve_options *o,
@@ -386,36 +360,31 @@ int serve_start(struct serve **out, struct hosts *hosts, const struct serve_opti
 {
     struct pb_loop *loop = hosts_loop(hosts);
     struct serve *s = NEW(struct serve);
-    struct http_server_options http = { .host = o->host,
-                                        .port = o->port,
-                                        .handler = handle,
-                                        .admit = admit,
-                                        .refusal = write_refusal,
-                                        .ctx = s };
-    struct guard_options guard = { .host = o->host,
-                                   .token = o->token,
-                                   .allowed_hosts = o->allowed_hosts,
-                                   .allowed_origins = o->allowed_origins };
-    int rc = check_options(o, err);
+    struct front_options front = { .http = { .host = o->host,
+                                             .port = o->port,
+                                             .handler = handle,
+                                             .admit = admit,
+                                             .refusal = write_refusal,
+                                             .ctx = s },
+                                   .guard = { .token = o->token,
+                                              .allowed_hosts = o->allowed_hosts,
+                                              .allowed_origins = o->allowed_origins },
+                                   .must_guard = "set one with --token" };
+    int rc = front_open(&s->front, loop, &front, err);
 
-    if (rc == 0)
-        rc = http_server_new(&s->http, loop, &http, err);
     if (rc < 0) {
         free(s);
         return rc;
     }
     s->hosts = hosts;
     s->loop = loop;
-    guard.port = http_server_port(s->http);
-    s->guard = guard_new(&guard);
-    carrier_streams_init(&s->streams, loop);
-    s->rest = rest_new(&(struct rest_options){ .hosts = hosts, .http = s->http });
+    s->rest = rest_new(&(struct rest_options){ .hosts = hosts, .http = s->front.http });
     s->started_at = loop_wall(loop);
     *out = s;
     return 0;
 }
 
-int serve_port(const struct serve *s) { return http_server_port(s->http); }
+int serve_port(const struct serve *s) { return http_server_port(s->front.http); }
 
 /* ---- closing ------------------------------------------------------------------------------ */
 
@@ -425,7 +394,6 @@ static void free_serve(void *p)
 
     struct map_slot *slot;
 
-    guard_free(s->guard);
     tokens_free(s->tokens);
     MAP_FOREACH(slot, &s->bearers)
         bearer_free(slot->value);
@@ -443,25 +411,15 @@ static void on_closed(void *ctx)
     loop_free_later(s->loop, s, free_serve);
 }
 
-static void close_all(struct serve *s)
+static void close_all(void *ctx)
 {
+    struct serve *s = ctx;
     struct map_slot *slot;
 
     MAP_FOREACH(slot, &s->mounts)
         mount_free(slot->value);
     map_done(&s->mounts);
-    carrier_streams_done(&s->streams);
-    http_server_close(TAKE(s->http), on_closed, s);
-}
-
-static void look_at_connections(void *ctx)
-{
-    struct serve *s = ctx;
-
-    if (http_server_connections(s->http) == 0 || loop_now(s->loop) >= s->flush_until)
-        close_all(s);
-    else
-        timer_start(&s->flush, FLUSH_LOOK_MS);
+    front_close(&s->front, on_closed, s);
 }
 
 /* The connections tell when all is answered. */
@@ -473,9 +431,7 @@ void serve_close(struct serve *s, loop_fn *fn, void *ctx)
 
     s->closed_fn = fn;
     s->closed_ctx = ctx;
-    s->flush_until = loop_now(s->loop) + MCP_FLUSH_MS;
-    timer_init(&s->flush, s->loop, look_at_connections, s);
-    http_server_drain(s->http);
+    front_drain(&s->front);
     rest_drain(s->rest);
     MAP_FOREACH(slot, &s->mounts) {
         struct mount *m = slot->value;
@@ -483,5 +439,5 @@ void serve_close(struct serve *s, loop_fn *fn, void *ctx)
         endpoint_drain(m->endpoint, ignore, NULL);
         sse_carrier_drain(m->sse, ignore, NULL);
     }
-    timer_start(&s->flush, 0);
+    front_flush(&s->front, close_all, s);
 }
