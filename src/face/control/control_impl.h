@@ -1,6 +1,7 @@
 /* control_impl.h - shared by the files of control. All of it needs a hub.
  *
  *   control.c         the table of methods, and most of them
+ *   control_act.c     something is done to a server, for every door
  *   control_find.c    is there such a tool or prompt, and if not, why
  *   control_wait.c    requests that wait for servers
  *   control_write.c   what there is, as JSON */

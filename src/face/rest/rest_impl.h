@@ -5,7 +5,7 @@
  *   rest_find.c            which route a request is for
  *   rest_params.c          what a request says, checked against its route
  *   rest_reply.c           answers, and what each failure means in HTTP
- *   rest_wait.c            requests that wait for a server
+ *   rest_act.c             what is done to a server, and what came of it
  *   rest_job.c             changes of the config, on a worker
  *   rest_status.c          the daemon, the calls, the alerts
  *   rest_servers.c         servers as a console sees and rules them

@@ -1,6 +1,7 @@
 /* endpoint_impl.h - the layout of an endpoint, for endpoint.c and exchange.c.
  *
  *   http.c       one HTTP listener of a server: guard and routes
+ *   front.c      an HTTP listener before its routes, and its end
  *   guard.c      Host, Origin, token
  *   endpoint.c   Streamable HTTP at one path
  *   exchange.c   one POST with requests, until all are answered
