@@ -109,6 +109,7 @@ TEST(an_address_that_refuses_late_is_followed_by_the_next)
     result_free(&r);
     client_rig_close(&c);
     raw_close(&second);
+    buf_done(&second.seen);
 }
 
 TEST(an_address_that_says_nothing_leaves_time_for_the_next)
@@ -126,5 +127,6 @@ TEST(an_address_that_says_nothing_leaves_time_for_the_next)
     result_free(&r);
     client_rig_close(&c);
     raw_close(&second);
+    buf_done(&second.seen);
     full_close(&first);
 }
