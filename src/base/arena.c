@@ -93,7 +93,7 @@ void arena_reset(struct arena *a)
         arena_done(a);
 }
 
-void arena_done(struct arena *a)
+void arena_drop(struct arena *a)
 {
     drop(a->head);
     a->head = NULL;

@@ -19,4 +19,9 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3)
     __attribute__((returns_nonnull));
 /* Forgets everything; keeps one block for the next use. */
 void arena_reset(struct arena *a);
-void arena_done(struct arena *a);
+void arena_drop(struct arena *a); /* arena_done() of one that is not empty */
+static inline void arena_done(struct arena *a)
+{
+    if (a->head)
+        arena_drop(a);
+}

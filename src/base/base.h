@@ -14,6 +14,7 @@
  *   mem.c       the only place that allocates
  *   near.c      what somebody meant who wrote a name that is none
  *   span.c      bytes of others
+ *   spare.c     memory of small things, kept for the next ones
  *   table.c     things by number
  *   tally.c     a sum of bytes in use
  *   utf8.c      what is valid, where to cut, what must not reach a terminal
@@ -36,6 +37,7 @@
 #include "near.h"
 #include "sm.h"
 #include "span.h"
+#include "spare.h"
 #include "table.h"
 #include "tally.h"
 #include "utf8.h"

@@ -1,9 +1,10 @@
 #include "blob.h"
 #include "mem.h"
+#include "spare.h"
 
 struct blob *blob_new(struct span s)
 {
-    struct blob *b = mem_alloc(sizeof *b + s.n + 1);
+    struct blob *b = spare_take(sizeof *b + s.n + 1);
 
     *b = (struct blob){ .refs = 1, .n = s.n, .p = (char *)(b + 1) };
     if (s.n)
@@ -14,7 +15,7 @@ struct blob *blob_new(struct span s)
 
 struct blob *blob_take_buf(struct buf *src)
 {
-    struct blob *b = mem_alloc(sizeof *b);
+    struct blob *b = spare_take(sizeof *b);
 
     *b = (struct blob){ .refs = 1, .n = src->n };
     b->p = buf_take(src);
@@ -39,10 +40,13 @@ void blob_unref(struct blob *b)
     if (!b || (atomic_load_explicit(&b->refs, memory_order_acquire) != 1 &&
                atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1))
         return;
-    if (b->p != (char *)(b + 1))
-        free(b->p);
     if (b->tally)
         atomic_fetch_sub_explicit(&b->tally->bytes, b->counted, memory_order_relaxed);
     tally_unref(b->tally);
-    free(b);
+    if (b->p == (char *)(b + 1)) {
+        spare_give(b, sizeof *b + b->n + 1);
+        return;
+    }
+    free(b->p);
+    spare_give(b, sizeof *b);
 }

@@ -5,12 +5,6 @@
 
 enum { BUF_MIN = 256 };
 
-void buf_done(struct buf *b)
-{
-    free(b->p);
-    *b = (struct buf){ 0 };
-}
-
 char *buf_grow(struct buf *b, size_t more)
 {
     size_t need = b->n + more;

@@ -3,6 +3,7 @@
 #pragma once
 #include "macros.h"
 #include "span.h"
+#include <stdlib.h>
 
 struct buf {
     char *p;
@@ -11,7 +12,13 @@ struct buf {
 
 #define AUTO_BUF __attribute__((cleanup(buf_done)))
 
-void buf_done(struct buf *b);
+/* Inline, because most of those that a function has for the rare case stay empty. */
+static inline void buf_done(struct buf *b)
+{
+    if (b->p)
+        free(b->p);
+    *b = (struct buf){ 0 };
+}
 /* buf_reserve() when there is no room yet. */
 char *buf_grow(struct buf *b, size_t more);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);

@@ -41,6 +41,21 @@ static inline void sip_round(uint64_t v[4])
     v[2] += v[1], v[1] = ROTL(v[1], 17) ^ v[2], v[2] = ROTL(v[2], 32);
 }
 
+/* The up to seven bytes from `at` on, the first one lowest. */
+static inline uint64_t tail(struct span data, size_t at)
+{
+    size_t left = data.n - at;
+    uint64_t v = 0;
+
+    if (left && at) { /* the last eight, of which the first were there before */
+        memcpy(&v, data.p + data.n - sizeof v, sizeof v);
+        return v >> (8 * (sizeof v - left));
+    }
+    for (size_t k = 0; k < left; k++)
+        v |= (uint64_t)(uint8_t)data.p[k] << (8 * k);
+    return v;
+}
+
 uint64_t hash_keyed(struct span data)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -58,8 +73,7 @@ uint64_t hash_keyed(struct span data)
         sip_round(v);
         v[0] ^= m;
     }
-    for (size_t k = 0; i < data.n; i++, k++)
-        last |= (uint64_t)(uint8_t)data.p[i] << (8 * k);
+    last |= tail(data, i);
     v[3] ^= last;
     sip_round(v);
     v[0] ^= last;

@@ -7,6 +7,10 @@ enum {
     NEAR_CHARS_MAX = 64, /* of a name that are compared: the bits of a word */
     NEAR_NAMES_MAX = 3,  /* offered */
 
+    /* memory of small things that ended, kept for the next ones, per thread */
+    SPARE_MOST = 1024,    /* the size of one */
+    SPARE_BYTES = 131072, /* of all: some dozens of calls under way */
+
     /* json */
     JSON_DEPTH_MAX = 128,
     JSON_NODES_MAX = 1000000,         /* values and keys of one tape; an entry has 16 bytes */
@@ -134,7 +138,7 @@ enum {
     MCP_TEMPLATE_PARTS_MAX = 32,    /* literals and variables of one URI template */
     MCP_CALL_EVENTS_MAX = 1024,     /* progress and log of one call, on their way to the loop */
     MCP_TASKS_BYTES_MAX = 67108864, /* results of finished tasks; the oldest go first */
-    MCP_SPARE_MAX = 64,             /* request and message structs kept for reuse */
+    MCP_SPARE_MAX = 64,             /* message structs kept for reuse with their tapes */
     MCP_TAPE_KEEP = 65536,          /* of a message's tape, kept for reuse */
     MCP_ERROR_TEXT_MAX = 512,       /* the message of a JSON-RPC error that we write */
     MCP_NAME_SHOWN_MAX = 100,       /* of a name that a client chose, in such a message */

@@ -5,6 +5,8 @@
 #include "macros.h"
 
 void *mem_alloc(size_t n) __attribute__((returns_nonnull, malloc));
+/* For memory that others keep and hand out again: mem_count() does not see it. */
+void *mem_alloc_uncounted(size_t n) __attribute__((returns_nonnull, malloc));
 void *mem_zero(size_t n) __attribute__((returns_nonnull, malloc));
 void *mem_resize(void *p, size_t n) __attribute__((returns_nonnull));
 char *mem_dup(const char *s) __attribute__((returns_nonnull, malloc));

@@ -39,61 +39,71 @@ int span_cmp(struct span a, struct span b)
 #ifdef __SSE2__
 enum { STRIDE = 16 };
 
-/* Looks at sixteen places at once: both the first and the last byte must be right. Returns where it
- * stopped; *found tells why. */
-static size_t find_wide(struct span s, struct span what, bool *found)
+/* Is it at one of the sixteen places from p on? Its first and its last byte must be right. */
+static bool is_at(const char *p, struct span what)
 {
     const __m128i first = _mm_set1_epi8(what.p[0]), last = _mm_set1_epi8(what.p[what.n - 1]);
-    size_t at = 0;
+    const __m128i a = _mm_loadu_si128((const void *)p);
+    const __m128i b = _mm_loadu_si128((const void *)(p + what.n - 1));
+    unsigned hits = (unsigned)_mm_movemask_epi8(
+        _mm_and_si128(_mm_cmpeq_epi8(a, first), _mm_cmpeq_epi8(b, last)));
 
-    for (; at + what.n - 1 + STRIDE <= s.n; at += STRIDE) {
-        const __m128i a = _mm_loadu_si128((const void *)(s.p + at));
-        const __m128i b = _mm_loadu_si128((const void *)(s.p + at + what.n - 1));
-        unsigned hits = (unsigned)_mm_movemask_epi8(
-            _mm_and_si128(_mm_cmpeq_epi8(a, first), _mm_cmpeq_epi8(b, last)));
-
-        for (; hits; hits &= hits - 1) {
-            size_t i = at + (size_t)__builtin_ctz(hits);
-
-            if (memcmp(s.p + i, what.p, what.n) == 0) {
-                *found = true;
-                return i;
-            }
-        }
-    }
-    return at;
+    for (; hits; hits &= hits - 1)
+        if (memcmp(p + __builtin_ctz(hits), what.p, what.n) == 0)
+            return true;
+    return false;
 }
 #endif
 
-/* Piece by piece: the second look finds in the cache what the first one brought there, and a text
- * that is full of the one is not searched to its end for the other at each of them. */
+#ifdef __SSE2__
+/* Of the sixteen bytes at p, those that end a line, one bit each. */
+static unsigned line_ends(const char *p)
+{
+    const __m128i v = _mm_loadu_si128((const void *)p);
+
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('\n')),
+                                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\r'))));
+}
+#endif
+
 const char *span_line_end(struct span s)
 {
-    enum { PIECE = 1024 };
+    size_t at = 0;
 
-    while (s.n) {
-        size_t n = s.n < PIECE ? s.n : PIECE;
-        const char *lf = memchr(s.p, '\n', n);
-        const char *cr = memchr(s.p, '\r', lf ? (size_t)(lf - s.p) : n);
+#ifdef __SSE2__
+    for (; at + STRIDE <= s.n; at += STRIDE) {
+        unsigned hits = line_ends(s.p + at);
 
-        if (cr || lf)
-            return cr ? cr : lf;
-        s = span_from(s, n);
+        if (hits)
+            return s.p + at + __builtin_ctz(hits);
     }
+    if (at && at < s.n) { /* what is left, and a bit of what is known to have none */
+        unsigned hits = line_ends(s.p + s.n - STRIDE);
+
+        return hits ? s.p + s.n - STRIDE + __builtin_ctz(hits) : NULL;
+    }
+#endif
+    for (; at < s.n; at++)
+        if (s.p[at] == '\n' || s.p[at] == '\r')
+            return s.p + at;
     return NULL;
 }
 
 bool span_has(struct span s, struct span what)
 {
-    size_t at = 0;
-    bool found = false;
-
     if (!what.n)
         return true;
     if (s.n < what.n)
         return false;
 #ifdef __SSE2__
-    at = find_wide(s, what, &found);
+    if (s.n >= what.n - 1 + STRIDE) {
+        size_t last = s.n - (what.n - 1) - STRIDE, at = 0;
+
+        for (; at < last; at += STRIDE)
+            if (is_at(s.p + at, what))
+                return true;
+        return is_at(s.p + last, what);
+    }
 #endif
-    return found || memmem(s.p + at, s.n - at, what.p, what.n);
+    return memmem(s.p, s.n, what.p, what.n);
 }

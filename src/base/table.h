@@ -1,6 +1,6 @@
 /* table.h - things by number, for numbers that count up and that we give out ourselves, and for
- * hashes: such a number is its own hash. Putting in and taking out allocates nothing, unless the table grows. A
- * zeroed struct table is empty and valid. */
+ * hashes: such a number is its own hash. Putting in and taking out allocates nothing, unless the
+ * table grows. A zeroed struct table is empty and valid. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -22,6 +22,17 @@ static struct chunk *room_for(struct stream_queue *q, size_t n)
     return c;
 }
 
+/* There is room. */
+static void add_to(struct chunk *c, const struct span *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!parts[i].n)
+            continue;
+        memcpy(c->bytes + c->n, parts[i].p, parts[i].n);
+        c->n += parts[i].n;
+    }
+}
+
 void queue_add(struct stream_queue *q, const struct span *parts, size_t n, size_t skip)
 {
     size_t left = 0;
@@ -30,6 +41,11 @@ void queue_add(struct stream_queue *q, const struct span *parts, size_t n, size_
         left += parts[i].n;
     left -= skip;
     q->bytes += left;
+    if (!skip && q->tail &&
+        q->tail->cap - q->tail->n >= left) { /* mostly: a line of a few hundred bytes */
+        add_to(q->tail, parts, n);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         struct span part = parts[i];
         size_t cut = skip < part.n ? skip : part.n;

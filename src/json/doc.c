@@ -25,6 +25,8 @@ struct frame {
     uint32_t last;  /* the entry of its newest child */
     uint32_t count; /* of children */
     uint8_t close;  /* the bracket that ends it */
+    bool doubt;     /* two of its keys have a bit in common: they may be the same */
+    uint64_t bits;  /* of its keys: see unique_bit() */
 };
 
 static __attribute__((noinline, cold)) void tape_grow(struct json_doc *doc)
@@ -58,7 +60,8 @@ static HOT uint32_t tape_child(struct json_doc *doc, struct frame *parent, const
     return parent->last;
 }
 
-static HOT const uint8_t *read_key(struct reader *r, const uint8_t *p)
+/* A key of the object of frame f; `unique`: which may not have it twice. */
+static HOT const uint8_t *read_key(struct reader *r, struct frame *f, const uint8_t *p, bool unique)
 {
     const uint8_t *open, *behind;
     bool escaped;
@@ -67,8 +70,16 @@ static HOT const uint8_t *read_key(struct reader *r, const uint8_t *p)
         return lex_refuse_key(&r->lex, p);
     open = p;
     p = lex_key(&r->lex, p, &behind, &escaped);
-    if (OFTEN(p))
-        tape_add(r->doc, open, behind, JSON_STRING | NODE_NAME | (escaped ? NODE_ESCAPED : 0));
+    if (RARE(!p))
+        return NULL;
+    tape_add(r->doc, open, behind, JSON_STRING | NODE_NAME | (escaped ? NODE_ESCAPED : 0));
+    if (unique) {
+        uint64_t bit =
+            unique_bit(span_make((const char *)open + 1, (size_t)(behind - open) - 2), escaped);
+
+        f->doubt |= (f->bits & bit) != 0;
+        f->bits |= bit;
+    }
     return p;
 }
 
@@ -105,6 +116,12 @@ static inline uint32_t container_type(uint8_t open)
     return open == '{' ? JSON_OBJECT : JSON_ARRAY;
 }
 
+/* May an object whose keys lie at `depth` name none of them twice? */
+static HOT bool is_watched(const struct reader *r, int depth, const enum keep_mode mode)
+{
+    return mode == MODE_KEYS || depth <= r->unique;
+}
+
 static HOT void begin_container(struct reader *r, struct frame *parent, const uint8_t *p,
                                 const enum keep_mode mode)
 {
@@ -125,15 +142,15 @@ static bool keys_differ(struct reader *r, uint32_t first, uint32_t n, enum uniqu
     return !again;
 }
 
-/* The container of frame f, which lies at `depth`, ends before p. */
-static HOT bool end_container(struct reader *r, const struct frame *f, const uint8_t *p, int depth,
+/* The container of frame f ends before p. */
+static HOT bool end_container(struct reader *r, const struct frame *f, const uint8_t *p,
                               const enum keep_mode mode)
 {
     struct json_doc *doc = r->doc;
     struct json_node *n;
 
     if (mode == MODE_KEYS) {
-        bool fine = f->close != '}' || keys_differ(r, f->node, doc->n - f->node, UNIQUE_KEYS);
+        bool fine = !f->doubt || keys_differ(r, f->node, doc->n - f->node, UNIQUE_KEYS);
 
         doc->n = f->node;
         return fine;
@@ -144,8 +161,7 @@ static HOT bool end_container(struct reader *r, const struct frame *f, const uin
     n->info |= f->count << NODE_COUNT_SHIFT;
     if (f->count)
         doc->nodes[f->last].info |= NODE_LAST;
-    return f->close != '}' || depth >= r->unique ||
-           keys_differ(r, f->node + 1, f->count, UNIQUE_TAPED);
+    return !f->doubt || keys_differ(r, f->node + 1, f->count, UNIQUE_TAPED);
 }
 
 static const uint8_t *walk_keys(struct reader *r, const uint8_t *p, int depth);
@@ -191,22 +207,23 @@ static HOT const uint8_t *walk(struct reader *r, const uint8_t *p, const int flo
             begin_container(r, top++, p++, mode);
             depth++;
             if (lex_next(&p, end) != top->close) {
-                if (top->close == '}' && RARE(!(p = read_key(r, p))))
+                if (top->close == '}' &&
+                    RARE(!(p = read_key(r, top, p, is_watched(r, depth, mode)))))
                     return NULL;
                 continue;
             }
         } else if (RARE(!(p = read_whole(r, top, p, depth, mode)))) {
             return NULL;
         }
-        for (; depth > floor && (c = lex_next(&p, end)) == top->close; top--)
-            if (RARE(!end_container(r, top, ++p, --depth, mode)))
+        for (; depth > floor && (c = lex_next(&p, end)) == top->close; top--, depth--)
+            if (RARE(!end_container(r, top, ++p, mode)))
                 return NULL;
         if (depth == floor)
             return p;
         if (RARE(c != ','))
             return lex_refuse_after(&r->lex, p, top->close);
         p++;
-        if (top->close == '}' && RARE(!(p = read_key(r, p))))
+        if (top->close == '}' && RARE(!(p = read_key(r, top, p, is_watched(r, depth, mode)))))
             return NULL;
     }
 }

@@ -92,8 +92,10 @@ static inline struct span json_text(struct json v)
 /* Children of a taped container; JSON_NONE when there is none or v is no such container. Of
  * members with the same key the first is found. */
 struct json json_get_span(struct json object, struct span key);
-/* Several at once, in one walk: out[i] is the value of keys[i]. */
-void json_get_all(struct json object, const struct span *keys, size_t n, struct json *out);
+/* Several at once, in one walk: `which` tells the number of a key, and out[i] becomes the value of
+ * number i; n or more: a key that is not asked for. */
+typedef size_t json_which_fn(struct span key);
+void json_get_all(struct json object, json_which_fn *which, size_t n, struct json *out);
 /* Inline: the length of a literal is known when it is compiled. */
 static inline struct json json_get(struct json object, const char *key)
 {

@@ -18,19 +18,7 @@ static bool same_key(const struct json_doc *doc, uint32_t a, uint32_t b)
     return span_eq(node_inside(doc, x), node_inside(doc, y));
 }
 
-/* One bit out of 64 for the raw bytes of a key. */
-static inline uint64_t key_bit(struct span key)
-{
-    uint64_t ends = 0;
-
-    if (key.n)
-        ends = (uint8_t)key.p[0] | (uint64_t)(uint8_t)key.p[key.n / 2] << 8 |
-               (uint64_t)(uint8_t)key.p[key.n - 1] << 16 | (uint64_t)key.n << 24;
-    return UINT64_C(1) << (ends * UINT64_C(0x9E3779B97F4A7C15) >> 58);
-}
-
-/* A key whose bit no other key has is new: most are not compared at all. Escapes hide what a key
- * is, so the first one ends this short cut. */
+/* A key whose bit no other key has is new: most are not compared at all. */
 static uint32_t check_pairs(const struct json_doc *doc, uint32_t first, uint32_t n,
                             enum unique_layout layout)
 {
@@ -39,7 +27,7 @@ static uint32_t check_pairs(const struct json_doc *doc, uint32_t first, uint32_t
 
     for (uint32_t i = 0; i < n; i++) {
         const struct json_node *key = &doc->nodes[first];
-        uint64_t bit = key->info & NODE_ESCAPED ? UINT64_MAX : key_bit(node_inside(doc, key));
+        uint64_t bit = unique_bit(node_inside(doc, key), key->info & NODE_ESCAPED);
 
         for (uint32_t k = 0; (bits & bit) && k < i; k++)
             if (same_key(doc, seen[k], first))

@@ -129,25 +129,17 @@ struct json json_get_span(struct json object, struct span key)
     }
 }
 
-/* Which of the keys it is; n: none of them. */
-static size_t key_among(const struct json_doc *doc, const struct json_node *k,
-                        const struct span *keys, size_t n)
+static size_t which_key(const struct json_doc *doc, const struct json_node *k, json_which_fn *which)
 {
-    const char *inside = doc->text.p + k->start + 1;
-    size_t len = k->end - k->start - 2, i;
+    AUTO_BUF struct buf plain = { 0 };
 
-    if (k->info & NODE_ESCAPED) {
-        for (i = 0; i < n && !string_is(doc, k, keys[i]); i++)
-            continue;
-        return i;
-    }
-    for (i = 0; i < n; i++)
-        if (keys[i].n == len && keys[i].p[0] == inside[0] && !memcmp(keys[i].p, inside, len))
-            return i;
-    return n;
+    if (!(k->info & NODE_ESCAPED))
+        return which(node_inside(doc, k));
+    chars_decode(&plain, node_inside(doc, k));
+    return which(buf_span(&plain));
 }
 
-void json_get_all(struct json object, const struct span *keys, size_t n, struct json *out)
+void json_get_all(struct json object, json_which_fn *which, size_t n, struct json *out)
 {
     const struct json_node *nodes;
 
@@ -157,7 +149,7 @@ void json_get_all(struct json object, const struct span *keys, size_t n, struct 
         return;
     nodes = object.doc->nodes;
     for (uint32_t at = object.at + 1;; at = nodes[at + 1].next) {
-        size_t i = key_among(object.doc, &nodes[at], keys, n);
+        size_t i = which_key(object.doc, &nodes[at], which);
 
         if (i < n && !out[i].doc)
             out[i] = (struct json){ object.doc, at + 1 };

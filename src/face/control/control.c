@@ -305,7 +305,7 @@ static void on_log(void *ctx, const struct hub_event *e)
 static void follow(struct hosts *s, struct request *r, const char *server)
 {
     struct follower *f = NEW(struct follower);
-    struct hub_listener listener = { .event = on_log, .ctx = f };
+    struct hub_listener listener = { .event = on_log, .no_calls = true, .ctx = f };
 
     f->r = r;
     f->server = mem_dup_opt(server);

@@ -149,6 +149,7 @@ static void hosts_free(void *ctx)
     hosts_keep(s, NULL, NULL);
     relays_free(s->relays);
     catalog_free(s->own);
+    buf_done(&s->params);
     map_done(&s->by_scope);
     map_done(&s->tasks);
     map_done(&s->asked);

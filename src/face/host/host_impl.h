@@ -32,6 +32,8 @@ struct hosts {
     uint64_t steps_at; /* loop time; in this turn */
     size_t steps;      /* are left to find out whose the URIs are that clients subscribe to */
 
+    struct buf params; /* of the last request that was relayed: its memory serves the next */
+
     struct list hosts;
     struct map by_scope;
     struct map tasks; /* "server\nid" -> the first struct task_watch of it */

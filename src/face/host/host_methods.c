@@ -139,19 +139,26 @@ struct target {
 static void relay(struct host *h, struct request *r, const struct scope *scope,
                   const struct target *t)
 {
-    AUTO_BUF struct buf params = { 0 };
+    struct hosts *s = h->set;
+    struct buf params = s->params; /* taken out: what runs below may relay another one */
     bool plain;
 
-    if (relay_resume(h->set->relays, r, scope))
+    if (relay_resume(s->relays, r, scope))
         return;
+    s->params = (struct buf){ 0 };
+    params.n = 0;
     plain = relay_params(&params, r->params, t->own);
-    relay_start(h->set->relays, r,
+    relay_start(s->relays, r,
                 &(struct relay_order){ .scope = scope,
                                        .server = t->server,
                                        .method = t->method,
                                        .params = buf_span(&params),
                                        .plain = plain,
                                        .subject = t->subject });
+    if (s->params.p || params.cap > MCP_OUT_KEEP)
+        buf_done(&params);
+    else
+        s->params = params;
 }
 
 static void tools_call(struct host *h, struct request *r, const struct scope *scope)
@@ -174,9 +181,9 @@ static void tools_call(struct host *h, struct request *r, const struct scope *sc
           &(struct target){
               "tools/call", e->server, e->name,
               (struct own_param[]){
-                  { "name", e->name, true },
+                  { "name", e->name, .text = true, .given = true },
                   { "arguments", json_is(arguments, JSON_NONE) ? SPAN("{}") : json_text(arguments),
-                    false },
+                    .given = !json_is(arguments, JSON_NONE) },
                   { 0 },
               } });
 }
@@ -196,8 +203,9 @@ static void prompts_get(struct host *h, struct request *r, const struct scope *s
         return;
     }
     relay(h, r, scope,
-          &(struct target){ "prompts/get", e->server, e->name,
-                            (struct own_param[]){ { "name", e->name, true }, { 0 } } });
+          &(struct target){
+              "prompts/get", e->server, e->name,
+              (struct own_param[]){ { "name", e->name, .text = true, .given = true }, { 0 } } });
 }
 
 static struct uri_route route(struct host *h, const struct scope *scope, struct span uri,
@@ -230,8 +238,9 @@ static void resources_read(struct host *h, struct request *r, const struct scope
         return;
     }
     relay(h, r, scope,
-          &(struct target){ "resources/read", to.server, to.uri,
-                            (struct own_param[]){ { "uri", to.uri, true }, { 0 } } });
+          &(struct target){
+              "resources/read", to.server, to.uri,
+              (struct own_param[]){ { "uri", to.uri, .text = true, .given = true }, { 0 } } });
 }
 
 /* ---- completion --------------------------------------------------------------------------- */
@@ -343,30 +352,33 @@ static void prompts_list(struct host *h, struct request *r, const struct scope *
     host_list(h, r, LIST_PROMPTS);
 }
 
-/* Sorted by name, which the search relies on. */
 /* clang-format off */
 static const struct host_method {
-    const char *name;
+    struct span name;
     void (*run)(struct host *h, struct request *r, const struct scope *scope);
     bool modern; /* only in this era, as we have it */
 } methods[] = {
-    { "completion/complete",      complete,       false },
-    { "prompts/get",              prompts_get,    false },
-    { "prompts/list",             prompts_list,   false },
-    { "resources/list",           resources_list, false },
-    { "resources/read",           resources_read, false },
-    { "resources/templates/list", templates_list, false },
-    { "tasks/cancel",             host_task,      true },
-    { "tasks/get",                host_task,      true },
-    { "tasks/update",             host_task,      true },
-    { "tools/call",               tools_call,     false },
-    { "tools/list",               tools_list,     false },
+    { SPAN_CONST("completion/complete"),      complete,       false },
+    { SPAN_CONST("prompts/get"),              prompts_get,    false },
+    { SPAN_CONST("prompts/list"),             prompts_list,   false },
+    { SPAN_CONST("resources/list"),           resources_list, false },
+    { SPAN_CONST("resources/read"),           resources_read, false },
+    { SPAN_CONST("resources/templates/list"), templates_list, false },
+    { SPAN_CONST("tasks/cancel"),             host_task,      true },
+    { SPAN_CONST("tasks/get"),                host_task,      true },
+    { SPAN_CONST("tasks/update"),             host_task,      true },
+    { SPAN_CONST("tools/call"),               tools_call,     false },
+    { SPAN_CONST("tools/list"),               tools_list,     false },
 };
 /* clang-format on */
 
-static int by_name(const void *key, const void *row)
+/* Of so few, most of which differ in length, looking at each is faster than halving. */
+static const struct host_method *method_named(struct span name)
 {
-    return span_cmp(*(const struct span *)key, span_of(((const struct host_method *)row)->name));
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (span_eq(methods[i].name, name))
+            return &methods[i];
+    return NULL;
 }
 
 bool host_handle(void *ctx, struct request *r)
@@ -379,7 +391,7 @@ bool host_handle(void *ctx, struct request *r)
         return true;
     if (h->control)
         r->env.label = SPAN("command line");
-    m = bsearch(&r->method, methods, ARRAY_LEN(methods), sizeof methods[0], by_name);
+    m = method_named(r->method);
     if (!m || (m->modern && r->env.era != ERA_MODERN))
         return false;
     scope = host_view(h, r);

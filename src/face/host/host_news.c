@@ -277,6 +277,7 @@ static void on_elicited(void *ctx, const char *server, struct span params)
 void hosts_hear(struct hosts *s)
 {
     s->news = hub_listen(s->hub, &(struct hub_listener){ .event = on_event,
+                                                         .no_calls = true,
                                                          .list_changed = on_list_changed,
                                                          .resource_updated = on_resource_updated,
                                                          .message = on_message,

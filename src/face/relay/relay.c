@@ -25,8 +25,11 @@ static void on_timer(void *ctx);
 static struct relay *relay_new(struct relays *s, const struct relay_order *o)
 {
     size_t server_n = strlen(o->server) + 1, method_n = strlen(o->method) + 1;
-    struct relay *c = mem_zero(sizeof *c + server_n + method_n + o->subject.n);
+    size_t size = sizeof(struct relay) + server_n + method_n + o->subject.n;
+    struct relay *c = spare_take(size);
     char *tail = (char *)(c + 1);
+
+    *c = (struct relay){ .size = size };
 
     memcpy(tail, o->server, server_n);
     memcpy(tail + server_n, o->method, method_n);
@@ -58,7 +61,7 @@ static void relay_free(struct relay *c)
     free(c->upstream);
     if (c->params)
         blob_unref(c->params);
-    free(c);
+    spare_give(c, c->size);
 }
 
 void relay_hold(struct relay *c) { c->holds++; }
@@ -222,14 +225,6 @@ void relay_deliver(struct relay *c, const struct client_reply *reply)
     relay_end(c);
 }
 
-/* It is, or it is not known yet: a server that has to be woken may have been replaced. */
-static bool may_be_modern(const struct relays *s, const char *server)
-{
-    const struct link *l = hub_link(s->hub, server);
-
-    return !l || link_state(l) != LINK_CONNECTED || link_era(l) != ERA_LEGACY;
-}
-
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
     struct relay *c = ctx;
@@ -237,8 +232,8 @@ static void on_reply(void *ctx, const struct client_reply *reply)
     relay_hold(c); /* telling the client may end its request */
     c->id = 0;
     asks_drop(c); /* what a legacy server asked, it does not want to know any more */
-    if (c->set)
-        c->maybe_modern &= may_be_modern(c->set, c->server);
+    if (reply->era == ERA_LEGACY)
+        c->maybe_modern = false;
     switch (c->where.now) {
     case RELAY_OVER:
         relay_free(c);
@@ -434,8 +429,11 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
     struct relay *c = relay_new(s, o);
 
     relay_attach(c, r);
-    c->maybe_modern = may_be_modern(s, o->server);
-    if (c->maybe_modern && r->env.era == ERA_LEGACY)
-        c->params = blob_new(o->params);
+    c->maybe_modern = true;
+    relay_hold(c);
     relay_call(c, o->params, o->plain);
+    if (c->id && c->request && c->request->env.era == ERA_LEGACY &&
+        hub_call_era(s->hub, c->id) != ERA_LEGACY)
+        c->params = blob_new(o->params);
+    relay_release(c);
 }

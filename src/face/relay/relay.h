@@ -18,10 +18,10 @@
  * at the server is a result with isError for tools/call, {"error":code,"message":text} as its text,
  * and an error for all other methods. */
 #pragma once
-#include "task_id.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "mcp/serve/serve.h"
+#include "task_id.h"
 
 struct relays;
 
@@ -78,6 +78,7 @@ size_t relays_parked(const struct relays *s);
 struct own_param {
     const char *key;
     struct span value;
-    bool text; /* the value is no JSON yet, but what a string is to say */
+    bool text;  /* the value is no JSON yet, but what a string is to say */
+    bool given; /* the client's params have this key */
 };
 bool relay_params(struct buf *out, struct json params, const struct own_param *own);

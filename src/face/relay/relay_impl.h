@@ -58,6 +58,7 @@ struct relay_ask {
 struct relay {
     struct list in_set;
     struct relays *set; /* NULL: gone */
+    size_t size;        /* with what lies behind it */
     struct sm where;
     struct request *request;        /* who waits for the answer; NULL: parked or over */
     const struct pb_server *origin; /* where its client came in */
@@ -72,8 +73,8 @@ struct relay {
     struct list asks;
     unsigned n_asks, rounds, last_key;
     unsigned can;      /* bits of enum ask_kind */
-    bool maybe_modern; /* the server: only such a one answers with input_required; as far as it is
-                          known, and looked at again when the answer is there */
+    bool maybe_modern; /* the server, until it has answered: only such a one may answer with
+                          input_required */
     unsigned holds;
     bool dead;                 /* to be freed when nothing holds it */
     bool parking;              /* to be parked at the end of this turn */

@@ -65,6 +65,16 @@ static const struct own_param *own_of(const struct own_param *own, struct json m
     return NULL;
 }
 
+/* Is each member that the client gave one of these? No key is there twice. */
+static bool is_covered(struct json params, const struct own_param *own)
+{
+    size_t given = 0;
+
+    for (; own->key; own++)
+        given += own->given;
+    return given == json_len(params);
+}
+
 bool relay_params(struct buf *out, struct json params, const struct own_param *own)
 {
     bool filled = false, meta;
@@ -76,6 +86,10 @@ bool relay_params(struct buf *out, struct json params, const struct own_param *o
         put_member(out, &filled, span_of(o->key), o->text ? SPAN("") : o->value);
         if (o->text)
             json_quote(out, o->value);
+    }
+    if (is_covered(params, own)) { /* mostly */
+        buf_byte(out, '}');
+        return true;
     }
     JSON_FOREACH(member, params)
         if (!own_of(own, member) && !is_ours(member))

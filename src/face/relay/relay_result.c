@@ -163,30 +163,30 @@ static void cache_hints(struct edits *e, struct span whole, struct json result)
  * member, which is all that is read. */
 /* clang-format off */
 static const struct uri_place {
-    const char *method, *member, *sign;
+    struct span method, member, sign;
     int depth;
     void (*name)(struct relay *c, struct edits *e, struct span whole, struct json member);
 } places[] = {
-    { "prompts/get",    "messages", "\"resource", 5, name_messages },
-    { "resources/read", "contents", "\"uri\"",    2, name_contents },
-    { "tools/call",     "content",  "\"resource", 3, name_content },
-    { "tools/call",     "_meta",    "ui:",        2, name_pages },
+    { SPAN_CONST("prompts/get"),    SPAN_CONST("messages"), SPAN_CONST("\"resource"), 5, name_messages },
+    { SPAN_CONST("resources/read"), SPAN_CONST("contents"), SPAN_CONST("\"uri\""),    2, name_contents },
+    { SPAN_CONST("tools/call"),     SPAN_CONST("content"),  SPAN_CONST("\"resource"), 3, name_content },
+    { SPAN_CONST("tools/call"),     SPAN_CONST("_meta"),    SPAN_CONST("ui:"),        2, name_pages },
 };
 
 /* What the eras have and have not. */
 static const struct habit {
-    const char *method;
+    struct span method;
     enum era client;
     bool of_modern; /* only servers of the modern era write it */
     void (*write)(struct edits *e, struct span whole, struct json result);
 } habits[] = {
-    { "resources/read", ERA_MODERN, false, cache_hints },
-    { "tools/call",     ERA_LEGACY, true,  plain_structure },
+    { SPAN_CONST("resources/read"), ERA_MODERN, false, cache_hints },
+    { SPAN_CONST("tools/call"),     ERA_LEGACY, true,  plain_structure },
 };
 /* clang-format on */
 
 /* In a result of this method, which is `whole` or lies in it. */
-static void name_uris(struct relay *c, const char *method, struct edits *e, struct span whole,
+static void name_uris(struct relay *c, struct span method, struct edits *e, struct span whole,
                       struct json result)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -196,20 +196,19 @@ static void name_uris(struct relay *c, const char *method, struct edits *e, stru
         struct json_opts opts = { .keep_depth = p->depth };
         struct span member;
 
-        if (strcmp(method, p->method) != 0)
+        if (!span_eq(method, p->method))
             continue;
-        member = json_text(json_get(result, p->member));
-        if (member.n && span_has(member, span_of(p->sign)) &&
-            json_parse(&doc, member, &opts, NULL) == 0)
+        member = json_text(json_get_span(result, p->member));
+        if (member.n && span_has(member, p->sign) && json_parse(&doc, member, &opts, NULL) == 0)
             p->name(c, e, whole, json_root(&doc));
     }
 }
 
 /* Whether it is worth reading the members of a result at all. */
-static bool may_have_uris(const char *method, struct span result)
+static bool may_have_uris(struct span method, struct span result)
 {
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        if (strcmp(method, places[i].method) == 0 && span_has(result, span_of(places[i].sign)))
+        if (span_eq(method, places[i].method) && span_has(result, places[i].sign))
             return true;
     return false;
 }
@@ -230,8 +229,8 @@ static void in_order(struct edits *e)
 static void keep_habits(const struct relay *c, struct edits *e, struct json result)
 {
     for (size_t i = 0; i < ARRAY_LEN(habits); i++)
-        if (strcmp(c->method, habits[i].method) == 0 && habits[i].client == c->request->env.era &&
-            (c->maybe_modern || !habits[i].of_modern))
+        if (habits[i].client == c->request->env.era && (c->maybe_modern || !habits[i].of_modern) &&
+            span_is(habits[i].method, c->method))
             habits[i].write(e, json_text(result), result);
 }
 
@@ -240,7 +239,7 @@ void relay_reply_result(struct relay *c, struct json result)
     AUTO_ARENA struct arena arena = { 0 };
     struct edits e = edits_of(&arena);
 
-    name_uris(c, c->method, &e, json_text(result), result);
+    name_uris(c, span_of(c->method), &e, json_text(result), result);
     keep_habits(c, &e, result);
     in_order(&e);
     request_reply_edited(c->request, result, e.v, e.n);
@@ -255,9 +254,9 @@ static void add_task(struct relay *c, struct edits *e, struct json task, struct 
 
     add_edit(e, json_text(json_get(task, "taskId")), json_text(task), id);
     /* What the call would have been answered with. */
-    if (json_is(done, JSON_OBJECT) && may_have_uris("tools/call", json_text(done)) &&
+    if (json_is(done, JSON_OBJECT) && may_have_uris(SPAN("tools/call"), json_text(done)) &&
         json_parse(&doc, json_text(done), &shallow, NULL) == 0)
-        name_uris(c, "tools/call", e, json_text(task), json_root(&doc));
+        name_uris(c, SPAN("tools/call"), e, json_text(task), json_root(&doc));
     in_order(e);
 }
 

@@ -117,10 +117,7 @@ void hub_counters(const struct hub *h, const char *name, struct hub_counters *ou
         *out = (struct hub_counters){ m->reconnects, m->restarts, member_is(m, MEMBER_GIVEN_UP) };
 }
 
-struct member *hub_by_no(const struct hub *h, uint64_t no)
-{
-    return map_get(&h->by_no, map_u64(&no));
-}
+struct member *hub_by_no(const struct hub *h, uint64_t no) { return table_get(&h->by_no, no); }
 
 size_t hub_numbers(const struct hub *h, uint64_t **out)
 {
@@ -268,7 +265,7 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     m->link = make_link(m, spec);
     list_append(&h->members, &m->at);
     map_put(&h->by_name, span_of(m->name), m);
-    map_put(&h->by_no, map_u64(&m->no), m);
+    table_put(&h->by_no, m->no, m);
     claims_add(h->claims, spec);
     hub_tell_member(m, EVENT_SERVER_ADDED);
     member_load(m);
@@ -286,7 +283,7 @@ static void take_out(struct member *m, enum call_cancel why, const struct pb_err
     if (!h->closing)
         hub_tell_member(m, EVENT_SERVER_REMOVED);
     map_del(&h->by_name, span_of(m->name));
-    map_del(&h->by_no, map_u64(&m->no));
+    table_del(&h->by_no, m->no);
     list_remove(&m->todo);
     list_remove(&m->at);
     list_append(&h->leaving, &m->at);
@@ -517,6 +514,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .claims = h->claims,
         .refresh_on_change = o->refresh_on_change,
         .event = member_on_event,
+        .call_hearers = &h->call_hearers,
         .listed = member_on_listed,
         .resource_updated = member_on_resource,
         .task_changed = member_on_task,
@@ -574,7 +572,7 @@ static void hub_free(struct hub *h)
     catalog_free(h->catalog);
     mode_set_unref(h->modes);
     map_done(&h->by_name);
-    map_done(&h->by_no);
+    table_done(&h->by_no);
     map_done(&h->parked);
     map_done(&h->named);
     map_done(&h->changed);

@@ -103,6 +103,8 @@ MUST_CHECK int hub_when_connected(struct hub *h, const char *name,
  * time. *out_id identifies the call until its reply. */
 MUST_CHECK int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id,
                         struct pb_error *err);
+/* Of the server that works on this call; ERA_UNKNOWN while it is being waited for. */
+enum era hub_call_era(const struct hub *h, uint64_t id);
 bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why);
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why);
 /* Does a call run, or wait, that has this id? */
@@ -150,6 +152,7 @@ size_t hub_cleanup_idle(struct hub *h);
  * it is the modes that changed. */
 struct hub_listener {
     hub_event_fn *event;
+    bool no_calls; /* `event` is not told of calls: telling costs each of them a little */
     void (*list_changed)(void *ctx, enum list_kind kind, const char *server);
     void (*resource_updated)(void *ctx, const char *server, struct span uri);
     /* A log message of the instance of this caller; "": of the one for all. */

@@ -267,6 +267,13 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
     return 0;
 }
 
+enum era hub_call_era(const struct hub *h, uint64_t id)
+{
+    const struct member *m = hub_by_no(h, id >> ID_SHIFT);
+
+    return m && link_state(m->link) == LINK_CONNECTED ? link_era(m->link) : ERA_UNKNOWN;
+}
+
 static void cancel_parked(struct parked *p, enum call_cancel why)
 {
     struct pb_error err;

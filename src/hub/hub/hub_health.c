@@ -89,7 +89,7 @@ static uint64_t idle_due(const struct member *m)
     if (facts.in_flight || facts.queued || m->subscriptions || link_watches_tasks(m->link) ||
         !list_empty(&m->parked))
         return loop_now(m->hub->loop) + spec->idle_ms;
-    return m->used_at + spec->idle_ms;
+    return (facts.used_at > m->used_at ? facts.used_at : m->used_at) + spec->idle_ms;
 }
 
 void hub_idle_wake(struct hub *h)

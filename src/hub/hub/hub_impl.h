@@ -87,13 +87,15 @@ struct hub {
     struct catalog *catalog;
     struct mode_set *modes;
     struct list members, leaving, todo;
-    struct map by_name, by_no;
+    struct map by_name;
+    struct table by_no;
     uint64_t last_no;
 
     struct list listeners;
-    size_t hearers;     /* listeners that want events */
-    unsigned telling;   /* how deep in fan-outs we are */
-    struct map changed; /* server -> bits of list_kinds that listeners have not been told of */
+    size_t hearers;      /* listeners that want events */
+    size_t call_hearers; /* those that want to hear of calls, too */
+    unsigned telling;    /* how deep in fan-outs we are */
+    struct map changed;  /* server -> bits of list_kinds that listeners have not been told of */
 
     struct map parked; /* id -> struct parked: those that wait and those that did */
     size_t waiting;

@@ -24,6 +24,7 @@ struct hub_subscription *hub_listen(struct hub *h, const struct hub_listener *l)
     s->to = *l;
     list_append(&h->listeners, &s->at);
     h->hearers += l->event != NULL;
+    h->call_hearers += l->event && !l->no_calls;
     return s;
 }
 
@@ -38,6 +39,7 @@ void hub_unlisten(struct hub_subscription *s)
     if (s->left)
         return;
     s->hub->hearers -= s->to.event != NULL;
+    s->hub->call_hearers -= s->to.event && !s->to.no_calls;
     s->left = true;
     if (!s->hub->telling)
         forget(s);
@@ -81,7 +83,7 @@ void hub_tell(struct hub *h, const struct hub_event *e)
         return;
     h->telling++;
     for (s = next_of(h, NULL); s; s = next_of(h, s))
-        if (s->to.event)
+        if (s->to.event && !(s->to.no_calls && hub_event_is_call(e->kind)))
             s->to.event(s->to.ctx, e);
     told(h);
 }
@@ -102,19 +104,10 @@ void member_on_event(void *ctx, const struct hub_event *e)
 {
     struct member *m = ctx;
 
-    switch (e->kind) {
-    case EVENT_STATE:
+    if (e->kind == EVENT_STATE) {
         if (e->state.to.state == LINK_CONNECTED)
             member_move(m, MEMBER_UP);
         member_touch(m);
-        break;
-    case EVENT_CALL_STARTED:
-    case EVENT_CALL_COMPLETED:
-    case EVENT_CALL_CANCELLED:
-        m->used_at = loop_now(m->hub->loop);
-        break;
-    default:
-        break;
     }
     hub_tell(m->hub, e);
 }

@@ -71,6 +71,7 @@ enum hub_event_kind {
     EVENT_CALL_CANCELLED,
     EVENT_KINDS,
 };
+static inline bool hub_event_is_call(enum hub_event_kind k) { return k >= EVENT_CALL_STARTED; }
 const char *hub_event_name(enum hub_event_kind k); /* "serverAdded", "serverStateChanged", ... */
 
 struct hub_event {

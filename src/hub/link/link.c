@@ -183,6 +183,7 @@ void link_facts(const struct link *l, struct link_facts *out)
         .failures = l->failures,
         .connected_at = l->connected_at,
         .last_used_at = l->last_used_at,
+        .used_at = l->used_at,
         .latency_ms = l->latency,
         .connect_took_ms = l->connect_took,
         .crashed = l->crashed,

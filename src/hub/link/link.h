@@ -45,6 +45,8 @@ struct link_options {
     const char *hub;             /* our id: a server that names it leads back to us; may be NULL */
 
     hub_event_fn *event;
+    const size_t
+        *call_hearers; /* while it is 0 nobody wants events of calls; NULL: somebody does */
     /* What the server lists, one array's text, before the state becomes connected and again after
      * changes. Empty: the server does not have such a list. */
     void (*listed)(void *ctx, struct link *l, enum list_kind kind, struct span array);
@@ -211,6 +213,7 @@ struct link_facts {
     size_t in_flight, queued, instances;
     uint64_t calls, failures;           /* so far */
     int64_t connected_at, last_used_at; /* wall clock ms; 0: never */
+    uint64_t used_at;                   /* loop time: when a call began or ended last; 0: never */
     double latency_ms;                  /* of answers, a moving average; 0: none yet */
     double connect_took_ms;             /* the last handshake with lists */
     bool crashed; /* the last loss was the end of a child that had been connected */

@@ -45,7 +45,8 @@ static void on_progress(void *ctx, struct span params)
         e.call.total = 0;
     e.call.message = shown_text(c, json_get(json_root(&doc), "message"), &arena);
     note_progress(c, &e);
-    link_emit(c->l, &e);
+    if (link_calls_heard(c->l))
+        link_emit(c->l, &e);
     if (c->spec.progress)
         c->spec.progress(c->spec.ctx, params);
 }
@@ -135,11 +136,13 @@ static struct link_call *call_new(struct channel *ch, const struct call_spec *sp
     struct span method = span_of(spec->method), caller = span_of(spec->caller ? spec->caller : ""),
                 client = utf8_cut(span_of(spec->client), MCP_CLIENT_LABEL_MAX),
                 caps = span_of(spec->caps);
-    size_t room = method.n + caller.n + client.n + caps.n + spec->subject.n + 5;
-    struct link_call *c = mem_alloc(sizeof *c + room);
+    size_t size =
+        sizeof(struct link_call) + method.n + caller.n + client.n + caps.n + spec->subject.n + 5;
+    struct link_call *c = spare_take(size);
     char *at = c->strings;
 
     memset(c, 0, sizeof *c);
+    c->size = size;
     c->l = l;
     c->ch = ch;
     c->spec = *spec;

@@ -20,27 +20,46 @@ struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind)
     return e;
 }
 
+bool link_calls_heard(const struct link *l)
+{
+    return !l->opts.call_hearers || *l->opts.call_hearers;
+}
+
+/* The server was used just now. */
+static void note_use(struct link *l)
+{
+    l->last_used_at = loop_wall(l->loop);
+    l->used_at = loop_now(l->loop);
+}
+
 void link_call_tell_started(struct link_call *c)
 {
-    struct hub_event e = link_call_event(c, EVENT_CALL_STARTED);
+    struct hub_event e;
 
-    c->started_at = c->l->last_used_at = e.at;
+    note_use(c->l);
+    c->started_at = c->l->last_used_at;
+    if (!link_calls_heard(c->l))
+        return;
+    e = link_call_event(c, EVENT_CALL_STARTED);
     link_emit(c->l, &e);
 }
 
 static void tell_completed(struct link_call *c, bool answered, bool success)
 {
     struct link *l = c->l;
-    struct hub_event e = link_call_event(c, EVENT_CALL_COMPLETED);
+    double ms = loop_now_exact(l->loop) - c->began;
+    struct hub_event e;
 
-    e.call.ms = loop_now_exact(l->loop) - c->began;
-    e.call.success = success;
-    l->last_used_at = e.at;
+    note_use(l);
     if (answered)
-        l->latency =
-            l->latency > 0 ? l->latency + latency_weight * (e.call.ms - l->latency) : e.call.ms;
+        l->latency = l->latency > 0 ? l->latency + latency_weight * (ms - l->latency) : ms;
     if (!success)
         l->failures++;
+    if (!link_calls_heard(l))
+        return;
+    e = link_call_event(c, EVENT_CALL_COMPLETED);
+    e.call.ms = ms;
+    e.call.success = success;
     link_emit(l, &e);
 }
 
@@ -54,13 +73,16 @@ static bool tells_of_failure(const struct client_reply *reply)
 
 static void tell_cancelled(struct link_call *c, enum call_cancel why, uint64_t limit_ms)
 {
-    struct hub_event e = link_call_event(c, EVENT_CALL_CANCELLED);
+    struct hub_event e;
 
+    note_use(c->l);
+    c->l->failures++;
+    if (!link_calls_heard(c->l))
+        return;
+    e = link_call_event(c, EVENT_CALL_CANCELLED);
     e.call.ms = loop_now_exact(c->l->loop) - c->began;
     e.call.why = why;
     e.call.limit_ms = limit_ms;
-    c->l->last_used_at = e.at;
-    c->l->failures++;
     link_emit(c->l, &e);
 }
 

@@ -72,6 +72,7 @@ struct link_call {
     struct list in_waiting; /* in channel.waiting, while it waits */
     struct claim claim;     /* in channel.working, while it is `sent` */
     struct link_call *next; /* in its bucket */
+    size_t size;            /* with the strings */
     struct link *l;
     struct channel *ch;
     uint64_t id;
@@ -168,6 +169,7 @@ struct link {
     unsigned has;              /* bits of link_has() */
     uint64_t failures;
     int64_t connected_at, last_used_at;
+    uint64_t used_at;
     double latency;
     bool crashed, can_subscribe, has_tasks;
     bool apart; /* see link_facts */
@@ -255,6 +257,8 @@ void calls_pump(struct channel *ch);
 
 /* link_end.c */
 struct hub_event link_call_event(struct link_call *c, enum hub_event_kind kind);
+/* Does anybody want events of calls? */
+bool link_calls_heard(const struct link *l);
 void link_call_tell_started(struct link_call *c);
 void link_call_tell_failed(struct link_call *c);
 void link_call_unwait(struct link_call *c);

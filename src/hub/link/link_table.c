@@ -147,5 +147,5 @@ void link_call_free(struct link_call *c)
     if (c->params)
         blob_unref(c->params);
     free(c->message);
-    free(c);
+    spare_give(c, c->size);
 }

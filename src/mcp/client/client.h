@@ -21,6 +21,7 @@ struct client_reply {
     struct blob *message;       /* what the spans above lie in; reference it to keep them */
     const struct pb_error *err; /* NULL when there is a result */
     int http_status;            /* 0: not over HTTP, or no answer at all */
+    enum era era;               /* of the server that gave this result; ERA_UNKNOWN: none did */
 };
 
 /* Exactly once per request, on the loop, never inside client_request(). May run inside

@@ -68,7 +68,7 @@ static void call_free(struct client_call *call)
         blob_unref(call->params);
     if (call->refused)
         blob_unref(call->refused);
-    free(call);
+    spare_give(call, call->size);
 }
 
 void client_call_finish(struct client_call *call, const struct client_reply *reply)
@@ -262,9 +262,11 @@ static struct client_call *make_call(struct client *c, const struct client_reque
                                      unsigned flags)
 {
     size_t method_n = strlen(spec->method) + 1, caps_n = spec->caps ? strlen(spec->caps) + 1 : 0;
-    struct client_call *call = mem_alloc(sizeof *call + method_n + caps_n);
+    size_t size = sizeof(struct client_call) + method_n + caps_n;
+    struct client_call *call = spare_take(size);
 
     memset(call, 0, sizeof *call);
+    call->size = size;
     call->c = c;
     call->id = ++c->next_id;
     call->spec = *spec;
@@ -452,6 +454,7 @@ void client_call_answered(struct client_call *call, const struct rpc *rpc, struc
     if (!complete(call, rpc->result))
         return;
     reply.result = json_text(rpc->result);
+    reply.era = c->rev ? c->rev->era : ERA_UNKNOWN;
     if (client_modern(c) && client_over_http(c) && strcmp(call->method, "tools/list") == 0)
         rewritten = client_tools_learn(c, call, &reply.result);
     if (!rewritten)

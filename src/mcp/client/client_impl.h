@@ -46,6 +46,7 @@ struct rounds; /* client_rounds.c */
 
 struct client_call {
     struct list at; /* in client.calls */
+    size_t size;    /* with the strings behind it */
     struct client *c;
     uint64_t id;      /* what client_request() gave out */
     uint64_t wire_id; /* of the message in flight: each round and retry has a new one; 0: none */

@@ -89,13 +89,29 @@ static void read_answer(struct rpc *out, const struct json members[MEMBERS])
         invalid(out, RPC_INVALID_REQUEST, "error must be an object");
 }
 
+/* Done for each key of each message: by length first. */
+static size_t which_member(struct span key)
+{
+    switch (key.n) {
+    case sizeof "id" - 1:
+        return span_is(key, "id") ? MEMBER_ID : MEMBERS;
+    case sizeof "error" - 1:
+        return span_is(key, "error") ? MEMBER_ERROR : MEMBERS;
+    case sizeof "method" - 1:
+        if (span_is(key, "method"))
+            return MEMBER_METHOD;
+        if (span_is(key, "params"))
+            return MEMBER_PARAMS;
+        return span_is(key, "result") ? MEMBER_RESULT : MEMBERS;
+    case sizeof "jsonrpc" - 1:
+        return span_is(key, "jsonrpc") ? MEMBER_JSONRPC : MEMBERS;
+    default:
+        return MEMBERS;
+    }
+}
+
 void rpc_read(struct rpc *out, struct json v, struct arena *arena)
 {
-    static const struct span keys[MEMBERS] = {
-        [MEMBER_JSONRPC] = SPAN_CONST("jsonrpc"), [MEMBER_ID] = SPAN_CONST("id"),
-        [MEMBER_METHOD] = SPAN_CONST("method"),   [MEMBER_PARAMS] = SPAN_CONST("params"),
-        [MEMBER_RESULT] = SPAN_CONST("result"),   [MEMBER_ERROR] = SPAN_CONST("error"),
-    };
     struct json members[MEMBERS];
 
     *out = (struct rpc){ 0 };
@@ -107,7 +123,7 @@ void rpc_read(struct rpc *out, struct json v, struct arena *arena)
         invalid(out, RPC_INVALID_REQUEST, "a message must be an object");
         return;
     }
-    json_get_all(v, keys, MEMBERS, members);
+    json_get_all(v, which_member, MEMBERS, members);
     if (rpc_id_valid(members[MEMBER_ID]))
         out->id = json_text(members[MEMBER_ID]);
     out->answers = json_is(members[MEMBER_METHOD], JSON_NONE);

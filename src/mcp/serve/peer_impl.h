@@ -46,7 +46,7 @@ struct peer {
 
 /* One method that the peer answers itself. Tables of them are sorted by name. */
 struct method {
-    const char *name;
+    struct span name;
     void (*run)(struct request *r);
 };
 const struct method *method_find(const struct method *table, size_t n, struct span name);
@@ -84,7 +84,6 @@ struct buf *request_begin_answer(struct request *r);
 void request_respond(struct request *r, const struct span *parts, size_t n);
 /* Not one of the requests in flight from here on: a stream. */
 void request_uncount(struct request *r);
-void request_pool_free(struct pb_server *s);
 /* A request_fail() whose HTTP status is not the usual one of its code. */
 void request_refuse(struct request *r, int http_status, int code, struct span data, const char *fmt,
                     ...) PRINTF(5, 6);

@@ -88,11 +88,11 @@ static void set_level(struct request *r)
 
 /* clang-format off */
 static const struct method methods[] = {
-    { "initialize",            initialize },
-    { "logging/setLevel",      set_level },
-    { "ping",                  ping },
-    { "resources/subscribe",   subscribe_method },
-    { "resources/unsubscribe", unsubscribe_method },
+    { SPAN_CONST("initialize"),            initialize },
+    { SPAN_CONST("logging/setLevel"),      set_level },
+    { SPAN_CONST("ping"),                  ping },
+    { SPAN_CONST("resources/subscribe"),   subscribe_method },
+    { SPAN_CONST("resources/unsubscribe"), unsubscribe_method },
 };
 /* clang-format on */
 

@@ -198,13 +198,13 @@ static void removed(struct request *r)
 
 /* clang-format off */
 static const struct method methods[] = {
-    { "initialize",            removed },
-    { "logging/setLevel",      removed },
-    { "ping",                  removed },
-    { "resources/subscribe",   removed },
-    { "resources/unsubscribe", removed },
-    { "server/discover",       discover },
-    { "subscriptions/listen",  listen_open },
+    { SPAN_CONST("initialize"),            removed },
+    { SPAN_CONST("logging/setLevel"),      removed },
+    { SPAN_CONST("ping"),                  removed },
+    { SPAN_CONST("resources/subscribe"),   removed },
+    { SPAN_CONST("resources/unsubscribe"), removed },
+    { SPAN_CONST("server/discover"),       discover },
+    { SPAN_CONST("subscriptions/listen"),  listen_open },
 };
 /* clang-format on */
 

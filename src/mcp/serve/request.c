@@ -18,16 +18,9 @@ static void on_deadline(void *ctx) { request_cancel(ctx, CANCEL_TIMEOUT); }
 struct request *request_new(struct peer *p, struct message *take_message, void *exchange)
 {
     struct pb_server *s = p->server;
-    struct request *r;
+    struct request *r = spare_take(sizeof *r);
 
-    if (list_empty(&s->spare)) {
-        r = NEW(struct request);
-    } else {
-        r = CONTAINER_OF(s->spare.next, struct request, in_peer);
-        list_remove(&r->in_peer);
-        s->n_spare--;
-        *r = (struct request){ 0 };
-    }
+    *r = (struct request){ 0 };
     r->peer = p;
     r->server = s;
     r->message = take_message;
@@ -53,25 +46,9 @@ struct request *request_new(struct peer *p, struct message *take_message, void *
 static void request_free(void *ctx)
 {
     struct request *r = ctx;
-    struct pb_server *s = r->server;
 
-    message_free(TAKE(r->message));
-    if (s->n_spare == MCP_SPARE_MAX) {
-        free(r);
-        return;
-    }
-    list_append(&s->spare, &r->in_peer);
-    s->n_spare++;
-}
-
-void request_pool_free(struct pb_server *s)
-{
-    struct list *pos, *safe;
-
-    LIST_FOREACH(pos, safe, &s->spare)
-        free(CONTAINER_OF(pos, struct request, in_peer));
-    list_init(&s->spare);
-    s->n_spare = 0;
+    message_free(r->message);
+    spare_give(r, sizeof *r);
 }
 
 void request_uncount(struct request *r)

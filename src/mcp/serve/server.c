@@ -83,7 +83,6 @@ struct pb_server *server_new(const struct pb_server_options *opts)
     s->loop = s->own_loop ? loop_new(NULL) : s->opts.loop;
     list_init(&s->peers);
     list_init(&s->listens);
-    list_init(&s->spare);
     inbox_init(&s->inbox);
     server_stop_init(s);
     return s;
@@ -96,7 +95,6 @@ static void free_rest(void *ctx)
     void *fn_ctx = s->ended_ctx;
 
     server_stop_done(s);
-    request_pool_free(s);
     inbox_done(&s->inbox);
     for (int i = 0; i < INFO_COUNT; i++)
         buf_done(&s->info[i]);

@@ -59,8 +59,6 @@ struct pb_server {
     /* One answer is written at a time, and sent before the next begins. */
     struct buf out;
     struct json_doc doc;
-    struct list spare; /* requests to be used again */
-    size_t n_spare;
 
     /* Stopping. */
     struct list carriers, old_carriers; /* old: ended by themselves while draining */
