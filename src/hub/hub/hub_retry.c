@@ -42,17 +42,19 @@ void member_attempt(struct member *m)
 
 void member_on_retry(void *ctx) { member_attempt(ctx); }
 
-static bool attempt_runs(const struct member *m)
-{
-    enum link_state s = link_state(m->link);
-
-    return s == LINK_CONNECTING || s == LINK_AUTHENTICATING;
-}
+/* clang-format off */
+/* How a link fares, as far as it matters for what is done next. */
+enum fare { FARE_DOWN, FARE_TRIED, FARE_FAILED, FARE_CONNECTED, FARES };
+static const enum fare fares[LINK_COUNT] = {
+    [LINK_CONNECTING] = FARE_TRIED, [LINK_AUTHENTICATING] = FARE_TRIED,
+    [LINK_ERROR] = FARE_FAILED,     [LINK_CONNECTED] = FARE_CONNECTED, /* all others: down */
+};
+/* clang-format on */
 
 void member_start(struct member *m)
 {
     member_move(m, MEMBER_ASKED);
-    if (attempt_runs(m))
+    if (fares[link_state(m->link)] == FARE_TRIED)
         link_cancel_connect(m->link);
     m->reconnects = m->restarts = 0;
     m->used_at = loop_now(m->hub->loop);
@@ -160,35 +162,47 @@ static void answer_failure(struct member *m)
         member_unwant(m);
 }
 
-static void settle_up(struct member *m)
+/* From then on it is one that went away by itself. */
+static void answer_silence(struct member *m) { link_disconnect(m->link); }
+
+/* It had to wait until its file was read or its old process gone. */
+static void answer_delay(struct member *m)
 {
-    if (member_is(m, MEMBER_SICK))
-        link_disconnect(m->link); /* and from then on it is one that went away by itself */
-    else
-        member_save(m);
+    if (!timer_running(&m->retry))
+        member_attempt(m);
 }
 
-static void settle_down(struct member *m, enum link_state s)
+/* clang-format off */
+/* What is wanted of it, against how its link fares: what is done about it; NULL: nothing. */
+static void (*const answers[MEMBER_COUNT][FARES])(struct member *m) = {
+    /*                    down          tried        failed          connected */
+    [MEMBER_RESTS]    = { NULL,         NULL,        NULL,           member_save },
+    [MEMBER_GIVEN_UP] = { NULL,         NULL,        NULL,           member_save },
+    [MEMBER_ASKED]    = { answer_delay, NULL,        answer_failure, member_save },
+    [MEMBER_WOKEN]    = { answer_delay, NULL,        answer_failure, member_save },
+    [MEMBER_UP]       = { answer_loss,  answer_loss, answer_loss,    member_save },
+    [MEMBER_SICK]     = { answer_loss,  answer_loss, answer_loss,    answer_silence },
+    [MEMBER_MISSED]   = { answer_delay, NULL,        answer_failure, member_save },
+    [MEMBER_LEAVING]  = { NULL,         NULL,        NULL,           member_save },
+};
+/* clang-format on */
+
+/* What a server listed that nobody wants any more, and that did not just fail to start, is gone. */
+static bool has_ended(const struct member *m)
 {
-    if (member_is_up(m))
-        answer_loss(m);
-    else if (member_is_wanted(m) && s == LINK_ERROR)
-        answer_failure(m);
-    else if (member_is_wanted(m) && !attempt_runs(m) && !timer_running(&m->retry))
-        member_attempt(m); /* it had to wait until its file was read or its old process gone */
-    s = link_state(m->link);
-    if (!member_is_wanted(m) && link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m)))
-        member_forget_lists(m);
+    enum link_state s = link_state(m->link);
+
+    return !member_is_wanted(m) && link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m));
 }
 
 void member_settle(struct member *m)
 {
-    enum link_state s = link_state(m->link);
+    enum fare fare = fares[link_state(m->link)];
 
-    if (s == LINK_CONNECTED)
-        settle_up(m);
-    else
-        settle_down(m, s);
+    if (answers[m->state.now][fare])
+        answers[m->state.now][fare](m);
+    if (fare != FARE_CONNECTED && has_ended(m))
+        member_forget_lists(m);
     member_settle_calls(m);
     member_settle_waits(m);
 }
