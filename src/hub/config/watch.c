@@ -229,15 +229,17 @@ static void on_settled(void *ctx)
         w->changed(w->ctx); /* which may free w */
 }
 
-/* Waits for quiet, but not for ever: a file that is written all the time is told now and then. */
+/* Waits for quiet, but not for ever: a file that is written all the time is told now and then. The
+ * end may have passed, when the loop was held up and hears of this before the timer. */
 static void touch(struct watch *w)
 {
-    uint64_t now = loop_now(w->loop), end;
+    uint64_t now = loop_now(w->loop), end, left;
 
     if (!timer_running(&w->settle))
         w->touched_at = now;
     end = w->touched_at + WATCH_SETTLE_MAX_MS;
-    timer_start(&w->settle, now + WATCH_SETTLE_MS > end ? end - now : WATCH_SETTLE_MS);
+    left = end > now ? end - now : 0;
+    timer_start(&w->settle, left < WATCH_SETTLE_MS ? left : WATCH_SETTLE_MS);
 }
 
 /* Does the event concern us? Our own inotify_rm_watch() makes events too, of unknown numbers. */

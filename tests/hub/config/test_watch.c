@@ -77,6 +77,25 @@ static void replace(const char *path, const char *text)
     CHECK_INT(rename(temp, path), 0);
 }
 
+/* The loop was held up, longer than changes are waited for, and then heard of one more first. */
+TEST(a_loop_that_comes_late_goes_on_watching)
+{
+    char *path = mem_dup(temp_path("late.json"));
+    struct rig r;
+
+    temp_write(path, "{}");
+    BEGIN(&r, path);
+    append(path, " ");
+    hear(&r);
+    append(path, " ");
+    r.clock.now += 10 * WATCH_SETTLE_MAX_MS;
+    CHECK_INT(told(&r), 1);
+    append(path, " ");
+    CHECK_INT(told(&r), 1);
+    end(&r);
+    free(path);
+}
+
 TEST(every_way_of_changing_a_file_is_told_once)
 {
     const char *path = temp_path("config.json");
