@@ -60,6 +60,20 @@ static inline const uint8_t *scan_first(const uint8_t *p, uint64_t bits)
 }
 #endif
 
+/* The same for less than a step. */
+static inline const uint8_t *scan_rest(const uint8_t *p, const uint8_t *end)
+{
+    uint8_t last[SCAN_STEP];
+    __typeof__(scan_block(p)) bits;
+
+    if (p == end)
+        return end;
+    memset(last, ' ', sizeof last);
+    memcpy(last, p, (size_t)(end - p));
+    bits = scan_block(last);
+    return bits ? p + (scan_first(last, bits) - last) : end;
+}
+
 /* The first special byte at or after p, or end. */
 static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end)
 {
@@ -70,9 +84,7 @@ static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end)
             return scan_first(p, bits);
         p += SCAN_STEP;
     }
-    while (p < end && !scan_is_special(*p))
-        p++;
-    return p;
+    return scan_rest(p, end);
 }
 
 /* Is there a valid sequence of two, three or four bytes, its first four bytes in w, the first one

@@ -259,17 +259,30 @@ static void words_done(struct relay_words *w)
     buf_done(&w->caps_of);
 }
 
+/* Of a session nothing changes from call to call. */
+static void name_client(struct relay_words *w, const struct request *r)
+{
+    uint64_t serial = peer_kind(r->peer) == PEER_STATELESS ? 0 : peer_serial(r->peer);
+
+    if (serial && serial == w->serial && r->env.label.p == w->label.p &&
+        r->env.label.n == w->label.n)
+        return;
+    w->serial = serial;
+    w->label = r->env.label;
+    w->caller.n = w->client.n = 0;
+    caller_key(r, &w->caller);
+    buf_cstr(&w->caller);
+    request_client(r, &w->client);
+    buf_cstr(&w->client);
+}
+
 /* Taken out of the set, because a call may lead to another one; words_back() is the end of it. */
 static struct relay_words words_of(struct relays *s, const struct request *r, unsigned can)
 {
     struct relay_words w = s->words;
 
     s->words = (struct relay_words){ 0 };
-    w.caller.n = w.client.n = 0;
-    caller_key(r, &w.caller);
-    buf_cstr(&w.caller);
-    request_client(r, &w.client);
-    buf_cstr(&w.client);
+    name_client(&w, r);
     if (w.caps.n && w.can == can && w.tasks == r->env.has_tasks &&
         span_eq(buf_span(&w.caps_of), r->env.client_caps))
         return w;

@@ -93,6 +93,8 @@ struct parker {
 /* What a call says about its client. Kept from call to call: the memory, and the capabilities of a
  * client that asks again. */
 struct relay_words {
+    uint64_t serial;   /* the peer that these are of; 0: one of many clients */
+    struct span label; /* compared, never read: its client may be gone */
     struct buf caller, client;
     struct buf caps, caps_of; /* those of a client that declared caps_of */
     unsigned can;             /* and can be asked this */

@@ -88,6 +88,7 @@ struct hub {
     struct mode_set *modes;
     struct list members, leaving, todo;
     struct map by_name;
+    struct member *found; /* the one that was looked for last; NULL: none */
     struct table by_no;
     uint64_t last_no;
 
