@@ -99,12 +99,6 @@ void relay_abandon(struct relay *c, enum call_cancel why)
         relay_free(c);
 }
 
-void relay_pause(struct relay *c, bool paused)
-{
-    if (c->id && c->set)
-        hub_pause(c->set->hub, c->id, paused);
-}
-
 /* ---- the client --------------------------------------------------------------------------- */
 
 static void on_cancel(struct request *r, enum cancel_reason why)

@@ -4,29 +4,21 @@
 #include "mcp/serve/serve.h"
 #include "relay_impl.h"
 
-/* clang-format off */
-static const struct {
-    const char *method;
-    int code;         /* when the client cannot be asked that */
-    const char *text;
-} kinds[] = {
-    [ASK_FORM]        = { "elicitation/create",     RPC_METHOD_NOT_FOUND, "The client does not support elicitation" },
-    [ASK_URL]         = { "elicitation/create",     RPC_INVALID_PARAMS,   "The client does not support elicitation in URL mode" },
-    [ASK_MODEL]       = { "sampling/createMessage", RPC_METHOD_NOT_FOUND, "The client does not support sampling" },
-    [ASK_MODEL_TOOLS] = { "sampling/createMessage", RPC_INVALID_PARAMS,   "The client does not support tools in sampling" },
-    [ASK_ROOTS]       = { "roots/list",             RPC_METHOD_NOT_FOUND, "The client does not support roots" },
+/* What is said of it when the client cannot be asked that. */
+static const char *const cannot[QUESTION_KINDS] = {
+    [QUESTION_FORM] = "The client does not support elicitation",
+    [QUESTION_URL] = "The client does not support elicitation in URL mode",
+    [QUESTION_MODEL] = "The client does not support sampling",
+    [QUESTION_MODEL_TOOLS] = "The client does not support tools in sampling",
+    [QUESTION_ROOTS] = "The client does not support roots",
 };
-/* clang-format on */
-_Static_assert(ARRAY_LEN(kinds) == ASK_KINDS, "every kind has a row");
-
-const char *relay_ask_method(enum ask_kind kind) { return kinds[kind].method; }
 
 unsigned asks_possible(const struct envelope *env)
 {
     const bool can[] = {
-        [ASK_FORM] = env->can_elicit,      [ASK_URL] = env->can_elicit_url,
-        [ASK_MODEL] = env->can_sample,     [ASK_MODEL_TOOLS] = env->can_sample_tools,
-        [ASK_ROOTS] = env->can_list_roots,
+        [QUESTION_FORM] = env->can_elicit,      [QUESTION_URL] = env->can_elicit_url,
+        [QUESTION_MODEL] = env->can_sample,     [QUESTION_MODEL_TOOLS] = env->can_sample_tools,
+        [QUESTION_ROOTS] = env->can_list_roots,
     };
     unsigned bits = 0;
 
@@ -69,26 +61,6 @@ void asks_caps(struct buf *out, const struct envelope *env)
     json_end(&o);
 }
 
-static enum ask_kind kind_of(struct span method, struct json params)
-{
-    if (span_is(method, "roots/list"))
-        return ASK_ROOTS;
-    if (span_is(method, "sampling/createMessage"))
-        return json_is(json_get(params, "tools"), JSON_NONE) &&
-                       json_is(json_get(params, "toolChoice"), JSON_NONE)
-                   ? ASK_MODEL
-                   : ASK_MODEL_TOOLS;
-    if (span_is(method, "elicitation/create")) {
-        struct json mode = json_get(params, "mode");
-
-        if (json_is(mode, JSON_NONE) || json_str_is(mode, "form"))
-            return ASK_FORM;
-        if (json_str_is(mode, "url"))
-            return ASK_URL;
-    }
-    return ASK_KINDS;
-}
-
 /* A client opens it in a browser: "javascript:", "file:" and what else a program may start are
  * nothing that a server has to send anybody to. */
 static bool is_web_url(struct json url)
@@ -108,24 +80,23 @@ static bool is_web_url(struct json url)
     return known;
 }
 
-bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
-                 int *code, const char **text)
+static bool can_be_asked(const struct relay *c, enum question_kind kind)
 {
-    *kind = kind_of(method, params);
-    if (*kind == ASK_KINDS) {
-        *code = RPC_METHOD_NOT_FOUND;
-        *text = "This is nothing that a client can be asked";
-        return false;
-    }
-    *code = kinds[*kind].code;
-    *text = kinds[*kind].text;
-    if (!(c->can & 1U << *kind))
-        return false;
-    *text = "The URL to be opened is none of http or https";
-    return *kind != ASK_URL || is_web_url(json_get(params, "url"));
+    return c->can & 1U << kind;
 }
 
-struct relay_ask *ask_new(struct relay *c, enum ask_kind kind)
+const char *ask_refusal(const struct relay *c, enum question_kind kind, struct json params)
+{
+    if (kind == QUESTION_KINDS)
+        return "This is nothing that a client can be asked";
+    if (!can_be_asked(c, kind))
+        return cannot[kind];
+    if (kind == QUESTION_URL && !is_web_url(json_get(params, "url")))
+        return "The URL to be opened is none of http or https";
+    return NULL;
+}
+
+struct relay_ask *ask_new(struct relay *c, enum question_kind kind)
 {
     struct relay_ask *a = NEW(struct relay_ask);
 
@@ -138,7 +109,7 @@ struct relay_ask *ask_new(struct relay *c, enum ask_kind kind)
 
 int ask_put(struct relay_ask *a, struct span params, request_answer_fn *fn, struct pb_error *err)
 {
-    int rc = request_question(a->relay->request, relay_ask_method(a->kind), params, fn, a, err);
+    int rc = request_question(a->relay->request, question_method(a->kind), params, fn, a, err);
 
     a->open = rc == 0;
     return rc;
@@ -172,11 +143,8 @@ void asks_drop(struct relay *c)
 /* When the last of them is gone, the server works again. */
 static void go_on(struct relay *c)
 {
-    if (c->n_asks)
-        return;
-    if (c->where.now == RELAY_ASKING)
+    if (!c->n_asks && c->where.now == RELAY_ASKING)
         sm_move(&c->where, c, RELAY_RUNNING);
-    relay_pause(c, false);
 }
 
 static void on_answer(struct request *r, void *ctx, struct span result, const struct pb_error *err)
@@ -195,7 +163,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
         link_refuse(q, err->code == PB_E_REMOTE ? err->sys : RPC_INTERNAL_ERROR, err->msg);
 }
 
-static void ask_client(struct relay *c, struct link_question *q, enum ask_kind kind,
+static void ask_client(struct relay *c, struct link_question *q, enum question_kind kind,
                        struct span params)
 {
     struct relay_ask *a = ask_new(c, kind);
@@ -207,15 +175,13 @@ static void ask_client(struct relay *c, struct link_question *q, enum ask_kind k
         link_refuse(q, RPC_INTERNAL_ERROR, err.msg);
         return;
     }
-    if (kind == ASK_URL)
+    if (kind == QUESTION_URL)
         relay_note_url(c, params);
-    if (c->where.now == RELAY_RUNNING) {
+    if (c->where.now == RELAY_RUNNING)
         sm_move(&c->where, c, RELAY_ASKING);
-        relay_pause(c, true);
-    }
 }
 
-static void keep_for_client(struct relay *c, struct link_question *q, enum ask_kind kind,
+static void keep_for_client(struct relay *c, struct link_question *q, enum question_kind kind,
                             struct span params)
 {
     AUTO_BUF struct buf key = { 0 };
@@ -231,21 +197,11 @@ static void keep_for_client(struct relay *c, struct link_question *q, enum ask_k
         relay_park_soon(c);
 }
 
-void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params)
+static void take_question(struct relay *c, struct link_question *q, enum question_kind kind,
+                          struct span params)
 {
-    static const struct json_opts shallow = { .keep_depth = 1 };
-    AUTO_JSON struct json_doc doc = { 0 };
-    struct relay *c = ctx;
-    enum ask_kind kind;
-    const char *text;
-    int code;
-
-    if (params.n && json_parse(&doc, params, &shallow, NULL) < 0)
-        link_refuse(q, RPC_INVALID_PARAMS, "The params are no JSON");
-    else if (c->where.now == RELAY_OVER)
+    if (c->where.now == RELAY_OVER)
         link_refuse(q, RPC_INTERNAL_ERROR, "Nobody waits for this call any more");
-    else if (!ask_allowed(c, method, json_root(&doc), &kind, &code, &text))
-        link_refuse(q, code, text);
     else if (c->n_asks >= MCP_QUESTIONS_MAX)
         link_refuse(q, RPC_INTERNAL_ERROR, "Too many questions of this call are open");
     else if (c->request && c->request->env.era == ERA_LEGACY)
@@ -254,6 +210,31 @@ void relay_on_question(void *ctx, struct link_question *q, struct span method, s
         link_refuse(q, RPC_INTERNAL_ERROR, "This is more than can be kept until a client answers");
     else
         keep_for_client(c, q, kind, params);
+}
+
+/* The one place that decides whether a legacy server may ask this client; the link has decided that
+ * it is this client's question. */
+bool relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params)
+{
+    static const struct json_opts shallow = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct relay *c = ctx;
+    enum question_kind kind;
+    const char *refusal;
+
+    if (params.n && json_parse(&doc, params, &shallow, NULL) < 0) {
+        link_refuse(q, RPC_INVALID_PARAMS, "The params are no JSON");
+        return true;
+    }
+    kind = question_kind_of(method, json_root(&doc));
+    if (!can_be_asked(c, kind == QUESTION_MODEL_TOOLS ? QUESTION_MODEL : kind))
+        return false;
+    refusal = ask_refusal(c, kind, json_root(&doc));
+    if (refusal)
+        link_refuse(q, RPC_INVALID_PARAMS, refusal);
+    else
+        take_question(c, q, kind, params);
+    return true;
 }
 
 void relay_on_withdrawn(void *ctx, const struct link_question *q)

@@ -39,14 +39,11 @@ enum relay_where {
     RELAY_COUNT
 };
 
-/* What a client can be asked: one bit each. */
-enum ask_kind { ASK_FORM, ASK_URL, ASK_MODEL, ASK_MODEL_TOOLS, ASK_ROOTS, ASK_KINDS };
-
 /* A question that is not answered yet; or, of an input_required, one that was put. */
 struct relay_ask {
     struct list in_relay;
     struct relay *relay;
-    enum ask_kind kind;
+    enum question_kind kind;
     struct link_question *question; /* of a legacy server; NULL: an entry of input_required */
     char *key;                      /* its key in inputRequests, as written */
     bool open;                      /* request_question() has it for its ctx */
@@ -72,7 +69,7 @@ struct relay {
     char *upstream;      /* the server's requestState, a JSON string; NULL: none */
     struct list asks;
     unsigned n_asks, rounds, last_key;
-    unsigned can;      /* bits of enum ask_kind */
+    unsigned can;      /* kinds that it can be asked */
     bool maybe_modern; /* the server, until it has answered: only such a one may answer with
                           input_required */
     unsigned holds;
@@ -128,18 +125,14 @@ void relay_attach(struct relay *c, struct request *r);
 void relay_call(struct relay *c, struct span params, bool plain);
 /* What the server answered, to a request that waits; with its members, unless it is an error. */
 void relay_deliver(struct relay *c, const struct client_reply *reply);
-void relay_pause(struct relay *c, bool paused);
 
 /* relay_ask.c */
 unsigned asks_possible(const struct envelope *env);
 /* Appends the capabilities of this client that a server may make use of through us. */
 void asks_caps(struct buf *out, const struct envelope *env);
-/* Which kind it is; false: none that there is, or one that this client cannot be asked; *code and
- * *text say so. `params` may be JSON_NONE. */
-bool ask_allowed(const struct relay *c, struct span method, struct json params, enum ask_kind *kind,
-                 int *code, const char **text);
-const char *relay_ask_method(enum ask_kind kind);
-struct relay_ask *ask_new(struct relay *c, enum ask_kind kind);
+/* Why the client may not be asked this; NULL: it may. `params` may be JSON_NONE. */
+const char *ask_refusal(const struct relay *c, enum question_kind kind, struct json params);
+struct relay_ask *ask_new(struct relay *c, enum question_kind kind);
 /* A client that is still being asked is told that nobody wants to know it any more. */
 void ask_free(struct relay_ask *a);
 /* Asks the client of a relay, which is a legacy one. */
@@ -147,7 +140,7 @@ MUST_CHECK int ask_put(struct relay_ask *a, struct span params, request_answer_f
                        struct pb_error *err);
 void asks_drop(struct relay *c);
 /* call_spec.question */
-void relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
+bool relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
 /* call_spec.withdrawn */
 void relay_on_withdrawn(void *ctx, const struct link_question *q);
 

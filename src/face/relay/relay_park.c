@@ -80,7 +80,6 @@ static void refuse_all(struct relay *c, const char *why)
     while (!list_empty(&c->asks))
         link_refuse(take_question(CONTAINER_OF(c->asks.next, struct relay_ask, in_relay)),
                     RPC_INTERNAL_ERROR, why);
-    relay_pause(c, false);
     relay_release(c);
 }
 
@@ -93,7 +92,7 @@ static void write_asks(struct json_out *o, const struct relay *c)
         const struct relay_ask *a = CONTAINER_OF(pos, struct relay_ask, in_relay);
 
         json_begin_object(o, a->key);
-        json_put_str(o, "method", relay_ask_method(a->kind));
+        json_put_str(o, "method", question_method(a->kind));
         json_put_raw(o, "params", a->params ? span_of(a->params) : SPAN("{}"));
         json_end(o);
     }
@@ -178,7 +177,6 @@ void relay_park_soon(struct relay *c)
         return;
     c->parking = true;
     relay_hold(c);
-    relay_pause(c, true);
     loop_defer(hub_loop(c->set->hub), on_turn_end, c);
 }
 
@@ -244,8 +242,6 @@ static void go_on(struct relay *c, struct json inputs)
     give_answers(c, inputs);
     if (!c->dead && c->n_asks)
         park(c); /* the rest is asked again */
-    else if (!c->dead)
-        relay_pause(c, false);
     relay_release(c);
 }
 

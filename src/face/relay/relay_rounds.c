@@ -15,13 +15,12 @@ static int check_asked(const struct relay *c, struct json requests, struct pb_er
 
     JSON_FOREACH(entry, requests) {
         struct span method = json_str(json_get(entry, "method"), &arena);
-        enum ask_kind kind;
-        const char *text;
-        int code;
+        struct json params = json_get(entry, "params");
+        const char *refusal = ask_refusal(c, question_kind_of(method, params), params);
 
-        if (!ask_allowed(c, method, json_get(entry, "params"), &kind, &code, &text))
+        if (refusal)
             return fail(err, PB_E_UNSUPPORTED, "Server '%s' asks for what it may not: %s",
-                        c->server, text);
+                        c->server, refusal);
     }
     return 0;
 }
@@ -165,12 +164,12 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
 }
 
 /* Clients of the last legacy revision tell URLs apart by an id that modern servers do not give. */
-static struct span legacy_params(enum ask_kind kind, struct json params, struct buf *out)
+static struct span legacy_params(enum question_kind kind, struct json params, struct buf *out)
 {
     struct span text = json_text(params);
     char id[UUID_CHARS + 1];
 
-    if (kind != ASK_URL || !json_is(json_get(params, "elicitationId"), JSON_NONE))
+    if (kind != QUESTION_URL || !json_is(json_get(params, "elicitationId"), JSON_NONE))
         return text;
     id_uuid(id);
     buf_printf(out, "{\"elicitationId\":\"%s\",", id); /* `mode` follows, so it is not empty */
@@ -184,13 +183,10 @@ static int ask_one(struct relay *c, struct json entry, struct pb_error *err)
     AUTO_BUF struct buf text = { 0 };
     struct json params = json_get(entry, "params");
     struct span key = json_key(entry);
-    enum ask_kind kind;
-    const char *why;
-    struct relay_ask *a;
-    int code;
+    struct span method = json_str(json_get(entry, "method"), &arena);
+    enum question_kind kind = question_kind_of(method, params);
+    struct relay_ask *a = ask_new(c, kind);
 
-    ask_allowed(c, json_str(json_get(entry, "method"), &arena), params, &kind, &code, &why);
-    a = ask_new(c, kind);
     a->key = mem_dupn(key.p, key.n);
     return ask_put(a, legacy_params(kind, params, &text), on_answer, err);
 }

@@ -109,7 +109,6 @@ bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why);
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why);
 /* Does a call run, or wait, that has this id? */
 bool hub_has_call(const struct hub *h, const char *uuid);
-void hub_pause(struct hub *h, uint64_t id, bool paused);
 /* See link_hold(); one that waits for its server is held when it is sent. */
 void hub_hold(struct hub *h, uint64_t id, bool held);
 void hub_caller_left(struct hub *h, const char *caller);

@@ -23,10 +23,10 @@ struct parked {
     struct blob *params, *subject;
     char *method, *caller, *origin, *client, *caps, *uuid;
     struct timer timer;
-    uint64_t limit_ms, left_ms; /* in all; what was left when it was paused */
-    bool held;                  /* see hub_hold() */
-    bool sending;               /* the link has it and has not given it an id yet, */
-    bool stopped;               /* and somebody who heard that it starts has cancelled it: */
+    uint64_t limit_ms;
+    bool held;    /* see hub_hold() */
+    bool sending; /* the link has it and has not given it an id yet, */
+    bool stopped; /* and somebody who heard that it starts has cancelled it: */
     enum call_cancel why;
 };
 
@@ -97,11 +97,11 @@ static void on_log(void *ctx, struct span params)
     p->to.log(p->to.ctx, params);
 }
 
-static void on_question(void *ctx, struct link_question *q, struct span method, struct span params)
+static bool on_question(void *ctx, struct link_question *q, struct span method, struct span params)
 {
     struct parked *p = ctx;
 
-    p->to.question(p->to.ctx, q, method, params);
+    return p->to.question(p->to.ctx, q, method, params);
 }
 
 static void on_withdrawn(void *ctx, const struct link_question *q)
@@ -154,8 +154,6 @@ static uint64_t time_left(const struct parked *p)
 {
     uint64_t now = loop_now(p->m->hub->loop);
 
-    if (!timer_running(&p->timer))
-        return p->left_ms;
     return p->timer.due > now ? p->timer.due - now : 0;
 }
 
@@ -164,7 +162,6 @@ static void send_parked(struct parked *p)
 {
     uint64_t left = time_left(p), low;
     struct pb_error err;
-    bool paused;
     int rc;
 
     p->spec.timeout_ms = left ? left : 1;
@@ -175,11 +172,8 @@ static void send_parked(struct parked *p)
         parked_fail(p, &err);
         return;
     }
-    paused = !timer_running(&p->timer);
     unpark(p);
     p->sent = low;
-    if (paused)
-        link_pause(p->m->link, low, true);
     if (p->held)
         link_hold(p->m->link, low, true);
     if (p->stopped)
@@ -328,29 +322,6 @@ bool hub_has_call(const struct hub *h, const char *uuid)
         if (link_has_call(CONTAINER_OF(pos, struct member, at)->link, uuid))
             return true;
     return waiting_of_uuid(h, uuid) != NULL;
-}
-
-static void pause_parked(struct parked *p, bool paused)
-{
-    if (paused && timer_running(&p->timer)) {
-        p->left_ms = time_left(p);
-        timer_stop(&p->timer);
-    } else if (!paused && !timer_running(&p->timer)) {
-        timer_start(&p->timer, p->left_ms);
-    }
-}
-
-void hub_pause(struct hub *h, uint64_t id, bool paused)
-{
-    struct parked *p = id & PARKED_BIT ? map_get(&h->parked, map_u64(&id)) : NULL;
-    struct member *m = hub_by_no(h, id >> ID_SHIFT);
-
-    if (p && !p->sent)
-        pause_parked(p, paused);
-    else if (p)
-        link_pause(p->m->link, p->sent, paused);
-    else if (m && !(id & PARKED_BIT))
-        link_pause(m->link, id & LOW_BITS, paused);
 }
 
 void hub_hold(struct hub *h, uint64_t id, bool held)

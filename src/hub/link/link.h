@@ -128,12 +128,14 @@ struct call_spec {
     bool wants_progress, wants_log;
     enum pb_log_level log_level;
     bool raw_rounds;  /* input_required results are given to `reply` as they are */
-    const char *caps; /* JSON of what the caller can be asked; NULL: nothing. Copied */
+    const char *caps; /* JSON of what the caller can be asked, for modern servers; NULL: nothing.
+                       * Copied */
 
     void (*progress)(void *ctx, struct span params); /* raw params; may be NULL */
     void (*log)(void *ctx, struct span params);      /* may be NULL */
-    /* A legacy server asks. Must be answered once, before the call ends or never. NULL: refused. */
-    void (*question)(void *ctx, struct link_question *q, struct span method, struct span params);
+    /* A legacy server asks. True: it is taken, and must be answered or refused once, before the
+     * call ends or never. False: the caller cannot be asked that. NULL: nothing at all. */
+    bool (*question)(void *ctx, struct link_question *q, struct span method, struct span params);
     /* The server does not want to know it any more: q must not be answered, and is gone when this
      * returns. Wherever `question` is. */
     void (*withdrawn)(void *ctx, const struct link_question *q);
@@ -159,12 +161,11 @@ MUST_CHECK int link_call(struct link *l, const struct call_spec *spec, uint64_t 
                          struct pb_error *err);
 /* The reply follows, inside this: FAULT_CANCELLED, FAULT_TIMEOUT, or for CALL_DISCONNECTED
  * FAULT_NOT_CONNECTED. False: there is no such call. Tells the server (S0-45). The clock of a call
- * stops while it is `paused`: a person is being asked, for at most MCP_ASK_MS. It stops by itself
- * while a question of the server is open. Ids count up from 1. */
+ * stops while a question of the server is open, for at most MCP_ASK_MS: a person thinks, not the
+ * server. Ids count up from 1. */
 bool link_cancel(struct link *l, uint64_t id, enum call_cancel why);
 bool link_cancel_uuid(struct link *l, const char *uuid, enum call_cancel why);
 bool link_has_call(const struct link *l, const char *uuid);
-void link_pause(struct link *l, uint64_t id, bool paused);
 /* Who called cannot take the answer now: its clock stops, too, and the server waits when all who
  * called it are like that. */
 void link_hold(struct link *l, uint64_t id, bool held);

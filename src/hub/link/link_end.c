@@ -211,7 +211,7 @@ void link_call_on_reply(void *ctx, const struct client_reply *reply)
 
 static uint64_t spent(const struct link_call *c)
 {
-    return loop_now(c->l->loop) - c->started - c->paused_ms;
+    return loop_now(c->l->loop) - c->started - c->stopped_ms;
 }
 
 /* As long as the limit from now on, but not past what all extensions together may give. */
@@ -234,29 +234,19 @@ void link_call_extend(struct link_call *c)
 void link_call_clock(struct link_call *c)
 {
     uint64_t now = loop_now(c->l->loop);
-    bool stop = c->paused || c->held || c->n_questions;
+    bool stop = c->held || c->n_questions;
 
     if (stop == c->stopped || list_empty(&c->at)) /* or it has ended */
         return;
     c->stopped = stop;
     if (stop) {
-        c->paused_at = now;
+        c->stopped_at = now;
         c->left_ms = c->timer.due > now ? c->timer.due - now : 0;
         timer_start(&c->timer, MCP_ASK_MS);
     } else {
-        c->paused_ms += now - c->paused_at;
+        c->stopped_ms += now - c->stopped_at;
         timer_start(&c->timer, c->left_ms);
     }
-}
-
-void link_pause(struct link *l, uint64_t id, bool paused)
-{
-    struct link_call *c = link_call_find(l, id);
-
-    if (!c)
-        return;
-    c->paused = paused;
-    link_call_clock(c);
 }
 
 void link_hold(struct link *l, uint64_t id, bool held)

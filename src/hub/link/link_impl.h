@@ -81,7 +81,8 @@ struct link_call {
     struct blob *params;   /* while it waits */
     struct timer timer;
     uint64_t started, limit_ms; /* loop time */
-    uint64_t paused_at, paused_ms, left_ms;
+    /* Of the clock that stands: since when, how long it stood before, what was left. */
+    uint64_t stopped_at, stopped_ms, left_ms;
     double began; /* as fine as the clock is */
     int64_t started_at;
     double progress, total;
@@ -91,7 +92,6 @@ struct link_call {
     uint64_t owed;   /* its id on the wire, when the server was told to drop it; 0: it was not */
     bool unanswered; /* it has ended, but not by an answer of the server */
     bool sent;       /* counted in channel.in_flight */
-    bool paused;     /* by link_pause() */
     bool held;       /* by link_hold() */
     bool stopped;    /* its clock stands */
     bool extended;   /* progress has moved its limit */

@@ -17,70 +17,8 @@ struct link_question {
     struct client_question *q; /* NULL: the answer goes nowhere */
     struct link_call *call;    /* NULL: of no call */
     struct blob *guessed; /* its params, when the call may be another; NULL: it said which it is */
-    const char *method;   /* with them: a row of `kinds` */
+    char *method;         /* with them */
 };
-
-/* ---- what a caller can be asked ---- */
-
-static bool can_elicit(struct json caps, struct json params)
-{
-    struct json cap = json_get(caps, "elicitation");
-    bool url = json_str_is(json_get(params, "mode"), "url");
-
-    if (!json_is(cap, JSON_OBJECT))
-        return false;
-    if (url)
-        return !json_is(json_get(cap, "url"), JSON_NONE);
-    return json_len(cap) == 0 || !json_is(json_get(cap, "form"), JSON_NONE);
-}
-
-static bool can_list_roots(struct json caps, struct json params)
-{
-    (void)params;
-    return json_is(json_get(caps, "roots"), JSON_OBJECT);
-}
-
-static bool can_sample(struct json caps, struct json params)
-{
-    (void)params;
-    return json_is(json_get(caps, "sampling"), JSON_OBJECT);
-}
-
-/* clang-format off */
-static const struct {
-    const char *method;
-    bool (*can)(struct json caps, struct json params);
-} kinds[] = {
-    { "elicitation/create",     can_elicit },
-    { "roots/list",             can_list_roots },
-    { "sampling/createMessage", can_sample },
-};
-/* clang-format on */
-
-static const char *kind_name(struct span method)
-{
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (span_is(method, kinds[i].method))
-            return kinds[i].method;
-    return NULL;
-}
-
-static bool can_answer(const struct link_call *c, struct span method, struct span params)
-{
-    AUTO_JSON struct json_doc caps = { 0 }, doc = { 0 };
-    struct json asked = { 0 };
-
-    if (!c->spec.question || !c->spec.caps ||
-        json_parse(&caps, span_of(c->spec.caps), NULL, NULL) < 0 ||
-        !json_is(json_root(&caps), JSON_OBJECT))
-        return false;
-    if (params.n && json_parse(&doc, params, &(struct json_opts){ .keep_depth = 1 }, NULL) == 0)
-        asked = json_root(&doc);
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (span_is(method, kinds[i].method))
-            return kinds[i].can(json_root(&caps), asked);
-    return false;
-}
 
 /* ---- whose it is ---- */
 
@@ -123,6 +61,7 @@ static void question_free(struct link_question *mine)
     list_remove(&mine->at);
     if (mine->guessed)
         blob_unref(mine->guessed);
+    free(mine->method);
     free(mine);
     if (!c)
         return;
@@ -151,15 +90,21 @@ static void ask_owner(struct channel *ch, struct client_question *q, struct span
         refuse(q, method, refusal ? refusal : "not implemented");
 }
 
-/* `guessed`: the question may have nothing to do with the call, and outlive it. */
-static void ask_caller(struct link_call *c, struct link_question *mine, bool guessed,
+/* `guessed`: the question may have nothing to do with the call, and outlive it. False: its caller
+ * cannot be asked that. */
+static bool ask_caller(struct link_call *c, struct client_question *q, bool guessed,
                        struct span method, struct span params)
 {
+    struct link_question *mine = question_new(c->ch, q, c);
+
     if (guessed) {
-        mine->method = kind_name(method);
+        mine->method = mem_dupn(method.p, method.n);
         mine->guessed = blob_new(params);
     }
-    c->spec.question(c->spec.ctx, mine, method, params);
+    if (c->spec.question(c->spec.ctx, mine, method, params))
+        return true;
+    question_free(mine);
+    return false;
 }
 
 #define IN_DOUBT \
@@ -194,12 +139,10 @@ void question_route(struct channel *ch, struct client_question *q, uint64_t clie
         instances_learn(ch->l);
     if (!c)
         ask_owner(ch, q, method, params, why_not(ch->l, whose));
-    else if (can_answer(c, method, params))
-        ask_caller(c, question_new(ch, q, c), client_id == 0, method, params);
-    else
-        ask_owner(ch, q, method, params,
-                  c->spec.question ? "the client that made this call did not declare it"
-                                   : "not implemented");
+    else if (!c->spec.question)
+        ask_owner(ch, q, method, params, "not implemented");
+    else if (!ask_caller(c, q, client_id == 0, method, params))
+        ask_owner(ch, q, method, params, "the client that made this call did not declare it");
 }
 
 /* ---- answers ---- */

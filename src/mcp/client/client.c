@@ -271,6 +271,14 @@ static char *write_caps(const struct pb_client_options *o, bool legacy)
     return buf_take(&b);
 }
 
+static unsigned kinds_declared(const struct pb_client_options *o)
+{
+    return (o->can_elicit ? 1U << QUESTION_FORM : 0) |
+           (o->can_elicit_url ? 1U << QUESTION_URL : 0) |
+           (o->can_sample ? 1U << QUESTION_MODEL | 1U << QUESTION_MODEL_TOOLS : 0) |
+           (o->can_list_roots ? 1U << QUESTION_ROOTS : 0);
+}
+
 static int check_options(const struct pb_client_options *o, struct pb_error *err)
 {
     const struct revision *rev = o->protocol ? revision_find(span_of(o->protocol)) : NULL;
@@ -315,6 +323,7 @@ int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wi
     list_init(&c->calls);
     list_init(&c->questions);
     copy_options(c, opts);
+    c->answers = events->question ? kinds_declared(&c->opts) : 0;
     c->caps = write_caps(&c->opts, false);
     c->legacy_caps = write_caps(&c->opts, true);
     client_listen_init(c);

@@ -128,6 +128,7 @@ struct client {
     struct wire *wire;
     const struct revision *rev;
     char *caps, *legacy_caps; /* ours, JSON */
+    unsigned answers;         /* kinds of questions that we declared, and somebody answers */
     struct buf server_info, server_caps, instructions;
     char *challenge;
     struct pb_error why; /* of CL_DEAD */

@@ -13,44 +13,9 @@ struct client_question {
     bool moot;    /* nobody waits for the answer any more */
 };
 
-static bool can_elicit(const struct pb_client_options *o)
+static bool is_declared(const struct client *c, enum question_kind kind)
 {
-    return o->can_elicit || o->can_elicit_url;
-}
-
-static bool can_sample(const struct pb_client_options *o) { return o->can_sample; }
-
-static bool can_list_roots(const struct pb_client_options *o) { return o->can_list_roots; }
-
-/* clang-format off */
-static const struct question_kind {
-    const char *method;
-    bool (*declared)(const struct pb_client_options *o);
-} kinds[] = {
-    { "elicitation/create",     can_elicit },
-    { "roots/list",             can_list_roots },
-    { "sampling/createMessage", can_sample },
-};
-/* clang-format on */
-
-static bool is_declared(const struct client *c, struct span method)
-{
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (span_is(method, kinds[i].method))
-            return kinds[i].declared(&c->opts);
-    return false;
-}
-
-/* Forms and URLs are declared apart; no mode means a form. */
-static bool mode_declared(const struct client *c, struct span method, struct json params)
-{
-    struct json mode = json_get(params, "mode");
-
-    if (!span_is(method, "elicitation/create"))
-        return true;
-    if (json_str_is(mode, "url"))
-        return c->opts.can_elicit_url;
-    return c->opts.can_elicit && (json_is(mode, JSON_NONE) || json_str_is(mode, "form"));
+    return c->answers & 1U << kind;
 }
 
 static struct client_question *question_new(struct client *c, struct client_call *call,
@@ -120,13 +85,15 @@ static bool has_room(const struct client *c, struct json params)
 
 void client_questions_receive(struct client *c, const struct rpc *rpc, uint64_t call_id)
 {
+    enum question_kind kind = question_kind_of(rpc->method, rpc->params);
+
     if (client_modern(c)) {
         log_warn("a modern server sent a request, ignoring it");
     } else if (span_is(rpc->method, "ping")) {
         send_result(c, rpc->id, SPAN("{}"));
-    } else if (!is_declared(c, rpc->method) || !c->events.question || !client_is_open(c)) {
+    } else if (!(c->answers & question_kinds_of(rpc->method)) || !client_is_open(c)) {
         send_error(c, rpc->id, RPC_METHOD_NOT_FOUND, "Method not found");
-    } else if (!mode_declared(c, rpc->method, rpc->params)) {
+    } else if (!is_declared(c, kind)) {
         send_error(c, rpc->id, RPC_INVALID_PARAMS, "This mode of elicitation was not declared");
     } else if (!has_room(c, rpc->params)) {
         send_error(c, rpc->id, RPC_INTERNAL_ERROR,
@@ -147,7 +114,7 @@ bool client_questions_ask(struct client_call *call, struct span key, struct json
     struct span method = json_str(json_get(entry, "method"), &arena);
     struct json params = json_get(entry, "params");
 
-    if (!c->events.question || !is_declared(c, method) || !mode_declared(c, method, params)) {
+    if (!is_declared(c, question_kind_of(method, params))) {
         fail(err, PB_E_UNSUPPORTED, "%s: the server asks for '%.*s', which was not declared",
              call->method, (int)(method.n < 40 ? method.n : 40), method.p);
         return false;

@@ -9,6 +9,7 @@
  *   headers.c         values in HTTP headers
  *   header_list.c     headers to be sent, each once
  *   header_schema.c   which arguments of a tool are mirrored in headers
+ *   question_kind.c   what a server can ask of a client
  *   result_text.c     a result in words for a person
  *   state.c           what a client keeps for us, signed
  *   uri_template.c    RFC 6570, matched backwards
@@ -18,6 +19,7 @@
 #include "header_list.h"
 #include "headers.h"
 #include "memory.h"
+#include "question_kind.h"
 #include "result_text.h"
 #include "state.h"
 #include "uri_template.h"

@@ -265,6 +265,7 @@ TEST(a_client_that_cannot_be_asked_is_not_asked)
         { "elicitation/create", "{\"message\":\"m\"}", "{\"roots\":{}}" },
         { "elicitation/create", "{\"mode\":\"url\",\"message\":\"m\",\"url\":\"u\"}",
           "{\"elicitation\":{}}" },
+        { "elicitation/create", "{\"message\":\"m\"}", "{\"elicitation\":{\"url\":{}}}" },
         { "sampling/createMessage", "{\"messages\":[]}", "{\"elicitation\":{}}" },
         { "sampling/createMessage", "{\"messages\":[],\"tools\":[]}", "{\"sampling\":{}}" },
         { "roots/list", "{}", "{\"elicitation\":{}}" },
@@ -295,6 +296,41 @@ TEST(a_client_that_cannot_be_asked_is_not_asked)
                 down_close(&d);
                 rig_done(&rig);
             }
+}
+
+TEST(a_client_is_asked_what_it_declared)
+{
+    static const struct {
+        const char *method, *params, *caps;
+    } rows[] = {
+        { "elicitation/create", "{\"message\":\"m\"}", "{\"elicitation\":{}}" }, /* forms */
+        { "elicitation/create", "{\"mode\":\"form\",\"message\":\"m\"}",
+          "{\"elicitation\":{\"form\":{}}}" },
+        { "elicitation/create", "{\"mode\":\"url\",\"message\":\"m\",\"url\":\"http://u/\"}",
+          "{\"elicitation\":{\"url\":{}}}" },
+        { "sampling/createMessage", "{\"messages\":[]}", "{\"sampling\":{}}" },
+        { "sampling/createMessage", "{\"messages\":[],\"tools\":[]}",
+          "{\"sampling\":{\"tools\":{}}}" },
+        { "roots/list", "{}", "{\"roots\":{}}" },
+    };
+
+    for (size_t c = 0; c < ARRAY_LEN(client_eras); c++)
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            struct hub_rig rig;
+            struct down d;
+            struct fake_tool *t;
+
+            rig_init(&rig, NULL);
+            t = rig_tool(&rig, "alpha", PB_ERA_LEGACY, "ask", FAKE_ASK);
+            t->method = rows[i].method;
+            t->params = rows[i].params;
+            down_open(&d, &rig, PEER_STDIO, client_eras[c], rows[i].caps);
+            down_converse(&d, "alpha__ask", "{}");
+            CHECK_HAS(d.asked, rows[i].method);
+            CHECK_STR(rig.fakes.servers[0]->last_answer, "{}");
+            down_close(&d);
+            rig_done(&rig);
+        }
 }
 
 TEST(a_refusal_of_the_client_is_told_to_the_server)

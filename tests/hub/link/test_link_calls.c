@@ -360,7 +360,7 @@ TEST(progress_extends_the_limit_but_not_for_ever)
     link_rig_done(&rig);
 }
 
-TEST(the_clock_of_a_paused_call_stands_still_up_to_a_bound)
+TEST(the_clock_of_a_held_call_stands_still_up_to_a_bound)
 {
     struct link_rig rig;
     struct fake_reply a, b;
@@ -371,11 +371,11 @@ TEST(the_clock_of_a_paused_call_stands_still_up_to_a_bound)
     link_rig_start(&rig);
     id = link_rig_call(&rig, &a, "slow");
     loop_advance(rig.fakes.loop, 20000);
-    link_pause(rig.link, id, true);
-    link_pause(rig.link, id, true); /* twice is once */
+    link_hold(rig.link, id, true);
+    link_hold(rig.link, id, true); /* twice is once */
     loop_advance(rig.fakes.loop, MCP_ASK_MS - 1);
     CHECK_INT(a.count, 0);
-    link_pause(rig.link, id, false);
+    link_hold(rig.link, id, false);
     loop_advance(rig.fakes.loop, 9999);
     CHECK_INT(a.count, 0);
     loop_advance(rig.fakes.loop, 1);
@@ -383,11 +383,11 @@ TEST(the_clock_of_a_paused_call_stands_still_up_to_a_bound)
     CHECK_HAS(a.err.msg, "timed out after 30s");
 
     id = link_rig_call(&rig, &b, "slow");
-    link_pause(rig.link, id, true);
+    link_hold(rig.link, id, true);
     loop_advance(rig.fakes.loop, MCP_ASK_MS);
     CHECK_INT(fault_of(&b.err), FAULT_TIMEOUT);
     CHECK_HAS(b.err.msg, "timed out after 600s");
-    link_pause(rig.link, id, false); /* it is over: ignored */
+    link_hold(rig.link, id, false); /* it is over: ignored */
     link_rig_done(&rig);
 }
 
