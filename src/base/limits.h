@@ -259,6 +259,12 @@ enum {
     DAEMON_LOG_BURST = 50, /* warnings on standard error at once; */
     DAEMON_LOG_MS = 1000,  /* then one more in this time */
 
+    /* Registries */
+    REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */
+    REGISTRY_BYTES_MAX = 4194304, /* one answer */
+    REGISTRY_RESULTS_MAX = 100,   /* servers that are shown of all answers */
+    REGISTRY_MS = 10000,          /* a registry that takes longer counts as failed */
+
     /* REST */
     SERVE_WRONG_TOKENS_MAX = 100,    /* a second, of one listener; more are told to wait */
     TOKENS_MAX = 1000,               /* beside the daemon's own */
@@ -268,6 +274,7 @@ enum {
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */
     REST_MATCHES_MAX = 50,           /* names of tools that a filter lets through, in one answer */
     REST_TRIALS_MAX = 4,             /* servers that are tried at once before they are saved */
+    REST_LOOKUPS_MAX = 4,            /* questions to registries at once */
     REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
     REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */

@@ -1,7 +1,7 @@
 /* Every route of the real program, asked once: what it answers is what /openapi.json says that it
  * answers, with nothing left out and nothing beside it. Also when a server says what no server
  * should. */
-#include "rest_http.h"
+#include "registry_rig.h"
 
 #define SCRIPTED "{\"command\":\"$BUILD/tests/e2e/script_server\",\"args\":[\"$HOME/script\"]}"
 #define CALL_ID  "0c9f1a2e-0000-4000-8000-000000000001"
@@ -122,6 +122,21 @@ static void dismiss_one_alert(void)
     expect(200, "DELETE", path, "");
 }
 
+static void look_into_a_registry(void)
+{
+    char settings[200];
+    struct mock m;
+
+    mock_start(&m, GITHUB);
+    snprintf(settings, sizeof settings,
+             "{\"registry_url\":\"http://127.0.0.1:%d\",\"smithery_url\":\"http://127.0.0.1:%d\"}",
+             m.port, m.port);
+    expect(200, "PATCH", "/api/settings", settings);
+    expect(200, "POST", "/api/registry/search", "{\"search\":\"x\"}");
+    expect(200, "POST", "/api/registry/server", "{\"name\":\"x\"}");
+    mock_stop(&m);
+}
+
 static void cancel_a_call(void)
 {
     int fd;
@@ -181,6 +196,7 @@ TEST(every_route_answers_what_it_describes)
     dismiss_one_alert();
     each_step();
     read_and_get();
+    look_into_a_registry();
     cancel_a_call();
     cancel_an_attempt();
     JSON_FOREACH(path, SHAPE_AT("paths")) {

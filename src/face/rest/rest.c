@@ -84,6 +84,7 @@ struct rest *rest_new(const struct rest_options *o)
     s->recent = rest_recent_new();
     list_init(&s->jobs);
     list_init(&s->trials);
+    list_init(&s->lookups);
     if (s->hub) {
         hub_each(s->hub, view_link, s);
         s->news = hub_listen(s->hub, &listener);
@@ -100,6 +101,7 @@ void rest_drain(struct rest *s)
 {
     rest_events_end(s->events, NULL, NULL);
     rest_trials_end(s);
+    rest_lookups_end(s);
 }
 
 void rest_free(struct rest *s)

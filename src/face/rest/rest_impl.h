@@ -11,6 +11,7 @@
  *   rest_servers.c         servers as a console sees and rules them
  *   rest_config.c          adding, configuring and removing them
  *   rest_parse.c           what servers a text describes
+ *   rest_registry.c        servers that others have published
  *   rest_trial.c           a server tried before it is kept
  *   rest_secrets.c         keys that come with an entry
  *   rest_unmask.c          an entry that was shown without its secrets comes back
@@ -53,9 +54,10 @@ struct rest {
     struct rest_events *events;
     struct rest_metrics *metrics;
     struct rest_recent *recent;
-    struct list jobs;   /* changes of the config that are under way */
-    struct list trials; /* servers that are being tried */
-    size_t under_way;   /* requests, but for streams */
+    struct list jobs;    /* changes of the config that are under way */
+    struct list trials;  /* servers that are being tried */
+    struct list lookups; /* questions to registries */
+    size_t under_way;    /* requests, but for streams */
 };
 
 /* ---- one request ---- */
@@ -183,6 +185,10 @@ MUST_CHECK int rest_secrets_save(struct rest_job *j, struct json entry, const st
 void rest_trials_end(struct rest *s);
 void rest_trials_leave(struct rest *s);
 
+/* ---- registries: rest_registry.c ---- */
+
+void rest_lookups_end(struct rest *s);
+
 /* ---- events: rest_events.c ---- */
 
 struct rest_events *rest_events_new(struct rest *s);
@@ -226,6 +232,7 @@ rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
 rest_run_fn rest_tools, rest_resources, rest_prompts;
 rest_run_fn rest_modes, rest_modes_match, rest_mode_save, rest_mode_remove;
 rest_run_fn rest_settings, rest_settings_change;
+rest_run_fn rest_registry, rest_registry_server;
 rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
 rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;
 rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
@@ -237,9 +244,9 @@ extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candida
     rest_client_tools_shape, rest_clients_shape, rest_document_shape, rest_done_mode_shape,
     rest_done_server_shape, rest_done_shape, rest_logs_shape, rest_mode_match_shape,
     rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_prompt_page_shape,
-    rest_prompt_result_shape, rest_resource_page_shape, rest_resource_read_shape,
-    rest_server_detail_shape, rest_servers_shape, rest_settings_shape, rest_status_shape,
-    rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
+    rest_prompt_result_shape, rest_registry_shape, rest_resource_page_shape,
+    rest_resource_read_shape, rest_server_detail_shape, rest_servers_shape, rest_settings_shape,
+    rest_status_shape, rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
 
 /* rest_schema.c: the keywords of a type in the open object. */
 void rest_put_type(struct json_out *o, enum rest_type type, bool nullable);

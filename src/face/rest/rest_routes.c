@@ -86,6 +86,17 @@ static const struct rest_param match_params[] = {
     END,
 };
 
+static const struct rest_param registry_params[] = {
+    { "search",   REST_BODY, REST_STRING, true,  "words" },
+    { "registry", REST_BODY, REST_STRING, false, "official or smithery; both when left out" },
+    END,
+};
+
+static const struct rest_param registry_server_params[] = {
+    { "name", REST_BODY, REST_STRING, true, "as Smithery lists it" },
+    END,
+};
+
 static const struct rest_param tool_params[] = {
     NAME_PARAM,
     { "tool",    REST_PATH, REST_STRING, true, "the tool's own name" },
@@ -169,6 +180,7 @@ static const struct rest_param event_params[] = {
 #define LOGS_EXAMPLE "{\"entries\":[{\"id\":\"…\",\"server\":\"git\",\"timestamp\":1700000000.5,\"level\":\"info\",\"source\":\"stderr\",\"message\":\"ready\"}]}"
 #define MODE_EXAMPLE "{\"id\":\"read\",\"name\":\"Read only\",\"icon\":\"book\",\"filter\":{\"pattern\":\"^read_\"}}"
 #define SETTINGS_EXAMPLE "{\"settings\":[{\"name\":\"timeout_s\",\"value\":30,\"kind\":\"seconds\",\"default\":\"30\",\"min\":0.001,\"max\":86400,\"applies\":\"at_once\",\"pending\":false,\"help\":\"…\"}],\"takes_effect\":\"at once\"}"
+#define REGISTRY_EXAMPLE "{\"results\":[{\"name\":\"io.example/git\",\"source\":\"official\",\"title\":\"Git\",\"description\":\"…\",\"add\":\"npx -y server-git@1.0.0\"}],\"failed\":[]}"
 #define RESULT_EXAMPLE "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"…\"}]}}"
 
 #define HUB REST_NEEDS_HUB
@@ -256,6 +268,12 @@ const struct rest_route rest_routes[] = {
     { "POST", "/api/reconnect-failed", rest_reconnect_failed, .flags = HUB,
       .answer = &rest_servers_shape, .example = SERVERS_EXAMPLE,
       .help = "Connect every server again that has failed" },
+    { "POST", "/api/registry/search", rest_registry, .params = registry_params, .errors = REST_404 | REST_502 | REST_503,
+      .answer = &rest_registry_shape, .example = REGISTRY_EXAMPLE,
+      .help = "Look for servers in the public registries; each name once, those of the official one first" },
+    { "POST", "/api/registry/server", rest_registry_server, .params = registry_server_params, .errors = REST_404 | REST_502 | REST_503,
+      .answer = &rest_registry_shape, .example = REGISTRY_EXAMPLE,
+      .help = "What Smithery knows about one server" },
     { "POST", "/api/reload", rest_reload, .flags = HUB, .errors = REST_409 | REST_500,
       .answer = &rest_done_shape, .example = OK_EXAMPLE,
       .help = "Read the config files again, and take them over" },

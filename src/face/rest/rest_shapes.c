@@ -2,6 +2,7 @@
  * every answer in the tests is held against it, and the page's types are made of it. */
 #include "rest_shapes.h"
 #include "hub/link/link.h"
+#include "hub/registries/registries.h"
 #include "hub/spec/spec.h"
 #include "hub/view/view.h"
 
@@ -158,6 +159,21 @@ const struct rest_shape rest_trial_shape = { "Trial", .fields = FIELDS(
     { "message",     TEXT, OPT },
     { "next",        TEXT, OPT },
     { "stderr",      TEXT, OPT | LIST, .help = "its last lines" }) };
+
+static const struct rest_shape registry_result = { "RegistryResult", .fields = FIELDS(
+    { "name",        TEXT },
+    { "source",      TEXT, .word = registry_name },
+    { "title",       TEXT, OPT },
+    { "description", TEXT, OPT },
+    { "add",         TEXT, OPT, .help = "a command line or URL, as 'patchbay add' takes it" }) };
+
+static const struct rest_shape registry_failure = { "RegistryFailure", .fields = FIELDS(
+    { "registry", TEXT, .word = registry_name },
+    { "message",  TEXT }) };
+
+const struct rest_shape rest_registry_shape = { "RegistryResults", .fields = FIELDS(
+    { "results", REST_SHAPE, LIST, .shape = &registry_result },
+    { "failed",  REST_SHAPE, LIST, .shape = &registry_failure, .help = "what the others found is there all the same" }) };
 
 /* ---- calls, alerts, logs ---- */
 

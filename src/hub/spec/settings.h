@@ -20,6 +20,7 @@ struct settings {
     const char *inherit_env;  /* as inherit.h keeps it */
     const char *expose;       /* groups, as --expose takes them; NULL: the default */
     const char *server_name, *server_version; /* NULL: ours */
+    const char *registry_url, *smithery_url;  /* NULL: where the public ones are */
 };
 
 void settings_init(struct settings *s);

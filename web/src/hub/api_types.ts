@@ -448,6 +448,26 @@ export interface Badge {
   tooltip?: string;
 }
 
+export interface RegistryResults {
+  results: RegistryResult[];
+  /** what the others found is there all the same */
+  failed: RegistryFailure[];
+}
+
+export interface RegistryResult {
+  name: string;
+  source: "official" | "smithery";
+  title?: string;
+  description?: string;
+  /** a command line or URL, as 'patchbay add' takes it */
+  add?: string;
+}
+
+export interface RegistryFailure {
+  registry: "official" | "smithery";
+  message: string;
+}
+
 export interface ResourcePage {
   /** on all pages */
   total: number;
@@ -662,6 +682,8 @@ export interface Answers {
   "PUT /api/modes/{}": Mode;
   "GET /api/prompts": PromptPage;
   "POST /api/reconnect-failed": ServerList;
+  "POST /api/registry/search": RegistryResults;
+  "POST /api/registry/server": RegistryResults;
   "POST /api/reload": Done;
   "GET /api/resources": ResourcePage;
   "GET /api/servers": ServerList;
@@ -695,6 +717,8 @@ export interface Bodies {
   "POST /api/mcp-tools/call": { tool: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
   "POST /api/modes/match": { filter: Json; };
   "PUT /api/modes/{}": { name?: string; icon?: string; filter: Json; };
+  "POST /api/registry/search": { search: string; registry?: string; };
+  "POST /api/registry/server": { name: string; };
   "POST /api/servers": { text?: string; name?: string; entry?: JsonObject; secrets?: JsonObject; force?: boolean; };
   "POST /api/servers/parse": { text: string; };
   "POST /api/servers/test": { name?: string; entry: JsonObject; secrets?: JsonObject; };
