@@ -1,4 +1,5 @@
 // What a person does in the console from the first server on.
+import http from 'node:http';
 import { assert, end, everything, example, go, REFUSED, stateOf, story } from './lib.mjs';
 
 const servers = (page) => page.getByRole('list', { name: 'Servers' });
@@ -45,12 +46,13 @@ story('a pasted command is understood, tested, saved, and connects', {}, async (
   await row(page, 'Everything').getByRole('link', { name: /^\d+ tools$/ }).waitFor();
   await page.getByRole('link', { name: '1/1: 1 of 1 servers connected' }).waitFor();
 
-  await menu(page, 'Everything', 'Configure');
+  await menu(page, 'Everything', 'Edit');
   await page.getByRole('heading', { name: 'Everything' }).waitFor();
   assert.equal(await page.getByLabel('Display name').inputValue(), 'Everything', 'opened with what was saved');
   assert.ok((await page.getByLabel('Command line').inputValue()).includes(command));
 });
 
+// S1-97, S4-54: by decision 17 tools of servers have a page
 story('echo is called from its form, and answers', { servers: { every: everything() } }, async (page, h) => {
   await stateOf(h, 'every', 'connected');
   await page.getByRole('link', { name: 'Tools', exact: true }).click();
@@ -62,6 +64,9 @@ story('echo is called from its form, and answers', { servers: { every: everythin
   await form.getByRole('textbox', { name: /message/ }).fill('hello <b>there</b>');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Echo: hello <b>there</b>', { exact: true }).waitFor();
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByRole('heading', { name: 'every.echo completed' }).waitFor();
+  assert.match(await result.getByRole('status').first().innerText(), /^✓ [\d.]+ m?s/);
 
   await page.getByRole('link', { name: /^Calls/ }).click();
   const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').first();
@@ -95,6 +100,48 @@ story('a call that ends while the calls are being read is neither lost nor told 
   assert.deepEqual(await list.getByText('done').count(), 2);
 });
 
+// S1-99
+story('a call that takes too long says after which time it was given up', { servers: { every: { ...everything(), timeout_s: 1 } }, allow: [REFUSED] }, async (page, h) => {
+  await stateOf(h, 'every', 'connected');
+  await go(page, 'tools/every/trigger-long-running-operation');
+  const form = page.getByRole('form', { name: 'Call trigger-long-running-operation' });
+  await form.getByRole('spinbutton', { name: /duration/ }).fill('300');
+  await form.getByRole('button', { name: 'Call', exact: true }).click();
+  await page.getByRole('heading', { name: 'every.trigger-long-running-operation timed out after 1s' }).waitFor();
+});
+
+const registry = http.createServer((request, response) => {
+  const answer = request.url.startsWith('/v0.1/')
+    ? { servers: [{ server: { name: 'io.example/files', title: 'Files', description: 'of this machine', packages: [{ registryType: 'npm', identifier: '@x/files' }] } }] }
+    : { servers: [{ qualifiedName: 'brave', displayName: 'Brave' }] };
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer));
+});
+await new Promise((ready) => registry.unref().listen(0, '127.0.0.1', ready));
+const registryUrl = `http://127.0.0.1:${registry.address().port}`;
+
+// S1-79, S1-111
+story('a server is found in a registry, and taken from there', { settings: { registry_url: registryUrl, smithery_url: registryUrl } }, async (page) => {
+  await go(page, 'add');
+  const next = page.getByRole('button', { name: 'Next' });
+  await page.getByText('Find one in a registry').click();
+  const words = page.getByRole('searchbox', { name: 'Search for' });
+  assert.ok(await words.isDisabled(), 'not before a registry is chosen');
+  await page.getByLabel('Registry').selectOption({ label: 'All registries' });
+  await words.fill('files');
+  await words.press('Enter');
+  const found = page.getByRole('list', { name: 'Found in registries' }).getByRole('listitem');
+  await found.nth(1).getByText('Smithery', { exact: true }).waitFor();
+  await found.first().getByText('Official', { exact: true }).waitFor();
+  assert.ok(await next.isDisabled(), 'nothing is selected yet');
+  await found.first().getByRole('button', { name: 'Use io.example/files' }).click();
+  await page.getByRole('region', { name: 'What was understood' }).getByText('npx -y @x/files', { exact: true }).waitFor();
+  assert.ok(await next.isEnabled());
+  await next.click();
+  await page.getByRole('heading', { name: 'Configure the new server' }).waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'x-files');
+  assert.match(await page.getByLabel('Command line').inputValue(), /npx -y @x\/files/);
+});
+
 // S0-133
 story('a long call shows its progress wherever one is, and is cancelled', { servers: { every: everything() }, allow: [REFUSED] }, async (page, h) => {
   await stateOf(h, 'every', 'connected');
@@ -125,6 +172,7 @@ story('a long call shows its progress wherever one is, and is cancelled', { serv
   await form.getByRole('spinbutton', { name: /duration/ }).fill('300');
   await form.getByRole('button', { name: 'Call', exact: true }).click();
   await page.getByRole('region', { name: 'Result' }).getByRole('img', { name: 'calling' }).waitFor();
+  await page.getByRole('heading', { name: 'Using every.trigger-long-running-operation...' }).waitFor();
   await go(page, 'calls');
   await list.first().getByRole('img', { name: 'running' }).waitFor();
   await list.first().getByRole('button', { name: /^Cancel/ }).click();
@@ -197,5 +245,6 @@ story('a mode is made, counts what it lets through, and filters the tools', { se
   await tools.getByText('two', { exact: true }).first().waitFor({ state: 'detached' });
   await tools.getByText('one', { exact: true }).first().waitFor();
 });
+
 
 await end();

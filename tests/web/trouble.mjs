@@ -76,7 +76,7 @@ story('a command that does not exist: the issue is told, retried and dismissed',
   await issue.waitFor({ state: 'detached' });
   assert.deepEqual((await h.ask('/api/alerts')).alerts, []);
 
-  await page.getByRole('button', { name: 'Reconnect failed' }).click();
+  await page.getByRole('button', { name: 'Reconnect Failed' }).click();
   await issue.waitFor();
   await page.getByRole('link', { name: /^Alerts/ }).click();
   await page.getByRole('list', { name: 'Alerts, newest first' }).getByText(/^bad: /).waitFor();
@@ -88,7 +88,7 @@ story('a command that does not exist: the issue is told, retried and dismissed',
 story('without failures there is nothing to reconnect', { servers: { good: example } }, async (page, h) => {
   await stateOf(h, 'good', 'connected');
   await row(page, 'good').getByText('Connected', { exact: true }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Reconnect failed' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Reconnect Failed' }).count(), 0);
 });
 
 await end();

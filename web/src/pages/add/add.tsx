@@ -14,6 +14,7 @@ import { draft } from "../../shared/entry/draft";
 import { candidateForm, newServer } from "../../shared/entry/entry_form";
 import { blank, canGoOn, chosenOnes, given, goOnText, isCurrent, kindOf, note, paused, refused, runs, toggle, typed, understood } from "./add_state";
 import type { AddState } from "./add_state";
+import { Find } from "./find";
 
 const PARSE_MS = 150;
 const PAUSE_MS = 600;
@@ -93,6 +94,7 @@ export function AddPage() {
         }}
       >
         <What />
+        <Find onTake={fill} />
         <Understood />
         <div class="add-actions">
           <a class="button" href={href("servers")}>

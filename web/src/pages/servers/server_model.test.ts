@@ -108,10 +108,10 @@ test("the menu goes on with what every server has", () => {
     "View Logs",
     "Restart",
     "Disable",
-    "Configure",
+    "Edit",
     "Remove…",
   ]);
-  assert.deepEqual(menuTexts(server("disabled")), ["View Logs", "Enable", "Configure", "Remove…"]);
+  assert.deepEqual(menuTexts(server("disabled")), ["View Logs", "Enable", "Edit", "Remove…"]);
 });
 
 test("the badge is the one that the daemon gives", () => {

@@ -40,7 +40,7 @@ export function menuOf(s: Server): Offer[] {
     ...s.actions.map((text) => ({ text, act: actOf[text] })),
     ...(beside[s.state] ?? []),
     s.state === "disabled" ? enable : disable,
-    { text: "Configure", act: "configure" },
+    { text: "Edit", act: "configure" },
     { text: "Remove…", act: "remove", danger: true },
   ];
 }

@@ -55,7 +55,7 @@ function Bar({ text, show }: { text: string; show: Show }) {
       <div class="bar">
         <Shows chosen={show} />
         <Search label="Search servers" value={text} onInput={(q) => setQuery({ q })} />
-        {showsReconnectFailed(servers.value) && <WorkButton onClick={reconnectFailed}>Reconnect failed</WorkButton>}
+        {showsReconnectFailed(servers.value) && <WorkButton onClick={reconnectFailed}>Reconnect Failed</WorkButton>}
       </div>
     </>
   );

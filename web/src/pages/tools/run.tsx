@@ -6,6 +6,7 @@ import { plainText, sizeText } from "../../shared/result/kind";
 import { ContentView, Download, Structured } from "../../shared/result/view";
 import { Badge, Button, Copy, Spinner, Trouble } from "../../shared/ui/parts";
 import { clock, duration, elapsed, oneLine } from "../../shared/ui/text";
+import { displayOf } from "./run_model";
 import type { Run } from "./runs";
 
 function Progress({ run }: { run: Run }) {
@@ -28,14 +29,6 @@ function Progress({ run }: { run: Run }) {
       {call?.message && <bdi>{oneLine(call.message)}</bdi>}
     </div>
   );
-}
-
-const WORDS = { running: "running", done: "done", failed: "failed", cancelled: "cancelled" } as const;
-
-function outcomeOf(run: Run): { word: string; tone: string } {
-  if (run.state === "done" && run.result?.isError) return { word: "tool error", tone: "red" };
-  const tone = run.state === "done" ? "green" : run.state === "failed" ? "red" : "yellow";
-  return { word: WORDS[run.state], tone };
 }
 
 function Result({ run, server }: { run: Run; server: string }) {
@@ -62,14 +55,14 @@ function Result({ run, server }: { run: Run; server: string }) {
 }
 
 export function RunView({ run, server }: { run: Run; server: string }) {
-  const { word, tone } = outcomeOf(run);
+  const { text, icon, tone } = displayOf(run);
   return (
     <section class={`run browse-box card${tone === "red" ? " failed" : ""}`} aria-label="Result">
       <div class="run-head">
-        <h3>Result</h3>
+        <h3>{oneLine(text)}</h3>
         {run.state !== "running" && (
           <span role="status">
-            <Badge tone={tone}>{word}</Badge>{" "}
+            <Badge tone={tone}>{icon}</Badge>{" "}
             <span class="faint">
               {duration(run.ms)}
               {run.bytes > 0 && `, ${sizeText(run.bytes)}`}
@@ -91,12 +84,14 @@ export function History({ all, current, onShow, onUse }: HistoryProps) {
       <h3>Last calls from this page</h3>
       <ol class="run-list">
         {all.map((r) => {
-          const { word, tone } = outcomeOf(r);
+          const { text, icon, tone } = displayOf(r);
           const when = clock(r.startedAt / 1000);
           return (
             <li key={r.id} aria-current={r === current ? "true" : undefined}>
               <span class="run-when">{when}</span>
-              <Badge tone={tone}>{word}</Badge>
+              <Badge tone={tone} title={oneLine(text)}>
+                {icon}
+              </Badge>
               <bdi class="run-args" title={oneLine(brief(r.args))}>
                 {oneLine(brief(r.args))}
               </bdi>
