@@ -499,7 +499,6 @@ TEST(whatever_takes_long_has_a_limit)
 
 /* ---- what things carry ---- */
 
-/* S0-19 */
 TEST(a_server_that_authenticates_is_seen_with_how_far_it_is)
 {
     static const enum auth_step steps[] = { AUTH_STARTING, AUTH_OPENING_BROWSER, AUTH_WAITING,

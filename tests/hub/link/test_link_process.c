@@ -55,7 +55,7 @@ static pid_t pid_of(struct link_rig *rig)
     return facts.pid;
 }
 
-/* S0-37 S1-13 S1-65 */
+/* S1-13 S1-65 */
 TEST(a_command_that_does_not_exist_is_named)
 {
     struct link_rig rig;
@@ -68,7 +68,7 @@ TEST(a_command_that_does_not_exist_is_named)
     done_real(&rig);
 }
 
-/* S0-37 S4-93 */
+/* S4-93 */
 TEST(a_real_server_is_started_called_and_stopped)
 {
     struct link_rig rig;
@@ -224,7 +224,6 @@ TEST(the_owner_may_answer_a_question_of_no_call)
     done_real(&rig);
 }
 
-/* S0-37 */
 TEST(a_spec_with_a_url_connects_over_http)
 {
     static const bool guesses[] = { false, true };
