@@ -1,77 +1,32 @@
 /* The verbs that change the configuration, as a person or a script uses them. */
-#include "patchbay.h"
-#include "temp_dir.h"
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
+#include "cli_rig.h"
 
-enum { ARGS_MAX = 20, TEXT_MAX = 1 << 16 };
-
-static char out[TEXT_MAX], err[TEXT_MAX];
-
-static void slurp(int fd, char *text)
+/* A home and a working directory of the test's own, beside each other. */
+static void begin(void)
 {
-    size_t n = 0;
-    ssize_t got;
+    static char work[256];
 
-    lseek(fd, 0, SEEK_SET);
-    while (n < TEXT_MAX - 1 && (got = read(fd, text + n, TEXT_MAX - 1 - n)) > 0)
-        n += (size_t)got;
-    text[n] = '\0';
-    close(fd);
-}
-
-/* The child's side: a home and a working directory of the test's own. */
-static void become(const char *const *args, int in, int o, int e)
-{
-    const char *argv[ARGS_MAX + 2];
-    char program[4096], home[256];
-
-    snprintf(program, sizeof program, "%s/patchbay", getenv("BUILD_DIR"));
-    snprintf(home, sizeof home, "%s", temp_path("home"));
-    mkdir(temp_path("work"), 0700);
-    argv[0] = program;
-    for (int i = 0;; i++) {
-        argv[i + 1] = args[i];
-        if (!args[i])
-            break;
-    }
-    setenv("PATCHBAY_HOME", home, 1);
-    unsetenv("PATCHBAY_MCP_CLIENTS_CONFIG");
-    dup2(in, 0);
-    dup2(o, 1);
-    dup2(e, 2);
-    if (chdir(temp_path("work")) == 0)
-        execv(program, (char *const *)argv);
-    _exit(127);
+    if (*work)
+        return;
+    rig_begin();
+    setenv("PATCHBAY_HOME", temp_path("home"), 1);
+    snprintf(work, sizeof work, "%s", temp_path("work"));
+    mkdir(work, 0700);
+    home = work; /* where verbs are run */
 }
 
 static int run(const char *const *args)
 {
-    int o = memfd_create("out", MFD_CLOEXEC), e = memfd_create("err", MFD_CLOEXEC), status;
-    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    pid_t pid;
-
-    CHECK(getenv("BUILD_DIR") != NULL);
-    temp_path("");
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0)
-        become(args, in, o, e);
-    close(in);
-    CHECK(waitpid(pid, &status, 0) == pid);
-    slurp(o, out);
-    slurp(e, err);
-    CHECK(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    begin();
+    return run_with(NULL, args);
 }
-
-#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
+#undef RUN
+#define RUN(...) run(WORDS(__VA_ARGS__))
 
 /* The same with a person at a terminal, who answers when there is a prompt. */
-static int run_on_terminal(const char *const *args, const char *answer)
+static int run_answered(const char *const *args, const char *answer)
 {
-    int o = memfd_create("out", MFD_CLOEXEC), e[2], status;
+    int o = memory_file(NULL), e[2], status;
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
     size_t n = 0;
     ssize_t got;
@@ -81,13 +36,13 @@ static int run_on_terminal(const char *const *args, const char *answer)
     slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     CHECK(slave >= 0 && pipe2(e, O_CLOEXEC) == 0);
     err[0] = '\0';
-    temp_path("");
+    begin();
     fflush(stdout);
     pid = fork();
     if (pid == 0)
         become(args, slave, o, e[1]);
     close(e[1]);
-    while (n < TEXT_MAX - 1 && (got = read(e[0], err + n, TEXT_MAX - 1 - n)) > 0) {
+    while (n < RIG_TEXT_MAX - 1 && (got = read(e[0], err + n, RIG_TEXT_MAX - 1 - n)) > 0) {
         n += (size_t)got;
         err[n] = '\0';
         if (answer && strstr(err, "[y/N] ")) {
@@ -136,7 +91,7 @@ TEST(add_saves_a_server_and_tells_what_comes_next)
 TEST(add_takes_every_form_that_people_type)
 {
     static const struct {
-        const char *args[ARGS_MAX], *saved;
+        const char *args[RIG_ARGS_MAX], *saved;
     } cases[] = {
         { { "add", "npx -y @x/one" }, "\"x-one\": {" },
         { { "add", "npx", "-y", "@x/two", "--flag", "-e" },
@@ -169,7 +124,7 @@ TEST(add_takes_every_form_that_people_type)
 TEST(add_refuses_with_exit_code_1_and_changes_nothing)
 {
     static const struct {
-        const char *args[ARGS_MAX], *says;
+        const char *args[RIG_ARGS_MAX], *says;
     } cases[] = {
         { { "add" }, "what is to be added?" },
         { { "add", "invalid" }, "'invalid' alone does not say what to run" },
@@ -254,18 +209,18 @@ TEST(a_person_at_a_terminal_is_asked_before_something_is_removed)
         "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"display_name\":\"GitHub\"}}}";
 
     write_config(text);
-    CHECK_INT(run_on_terminal(args, "n\n"), 1);
+    CHECK_INT(run_answered(args, "n\n"), 1);
     CHECK_STR(err, "Delete \"GitHub\"?\n\nThis will remove the MCP and its stored credentials.\n"
                    "[y/N] patchbay: nothing was removed\n");
     CHECK_STR(CONFIG_TEXT, text);
-    CHECK_INT(run_on_terminal(args, "\n"), 1);
+    CHECK_INT(run_answered(args, "\n"), 1);
     CHECK_STR(CONFIG_TEXT, text);
-    CHECK_INT(run_on_terminal(args, "y\n"), 0);
+    CHECK_INT(run_answered(args, "y\n"), 0);
     CHECK_STR(CONFIG_TEXT, "{\"mcpServers\":{}}");
-    CHECK_INT(run_on_terminal(args, NULL), 1);
+    CHECK_INT(run_answered(args, NULL), 1);
     CHECK_HAS(err, "there is no server 'a'"); /* and no question */
     write_config(text);
-    CHECK_INT(run_on_terminal(sure, NULL), 0);
+    CHECK_INT(run_answered(sure, NULL), 0);
     CHECK_STR(err, "");
 }
 
