@@ -41,7 +41,6 @@ static struct relay *relay_new(struct relays *s, const struct relay_order *o)
     c->server = tail;
     c->method = tail + server_n;
     c->subject = span_make(tail + server_n + method_n, o->subject.n);
-    c->timeout_ms = o->timeout_ms;
     list_init(&c->asks);
     list_append(&s->relays, &c->in_set);
     timer_init(&c->timer, hub_loop(s->hub), on_timer, c);
@@ -308,7 +307,6 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .params = params,
         .plain = plain,
         .subject = c->subject,
-        .timeout_ms = c->timeout_ms,
         .caller = words.caller.p,
         .origin = caller_origin(r),
         .client = words.client.p,

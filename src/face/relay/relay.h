@@ -36,7 +36,6 @@ struct relay_order {
     struct span params;  /* for the server: its own names; without protocol _meta; copied */
     bool plain;          /* of the params: see client_request_spec */
     struct span subject; /* tool, prompt or URI; copied */
-    uint64_t timeout_ms; /* 0: the server's */
 };
 /* Answers r, later. */
 void relay_start(struct relays *s, struct request *r, const struct relay_order *o);

@@ -63,7 +63,6 @@ struct relay {
     const struct scope *scope;
     const char *server, *method; /* these and the subject lie behind the struct */
     struct span subject;
-    uint64_t timeout_ms;
     uint64_t id;         /* of the hub's call; 0: none runs */
     struct blob *params; /* kept for further rounds of a legacy client; may be NULL */
     char *upstream;      /* the server's requestState, a JSON string; NULL: none */
@@ -180,7 +179,6 @@ struct relay_state {
     struct span ticket;          /* of a parked call; or empty, and: */
     struct span server, subject; /* who is to be asked again, and for what */
     struct span upstream;        /* the server's own requestState, a JSON string; empty: none */
-    uint64_t timeout_ms;
 };
 MUST_CHECK int relay_seal(struct buf *out, const struct relays *s, const struct request *r,
                           const struct relay_state *st, unsigned round, struct pb_error *err);

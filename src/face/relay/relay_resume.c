@@ -59,7 +59,6 @@ static void resume_passed(struct relays *s, struct request *r, const struct scop
         .server = arena_dup(arena, st->server),
         .method = arena_dup(arena, r->method),
         .subject = st->subject,
-        .timeout_ms = st->timeout_ms,
     };
 
     if (!leads_there(s, r, scope, st, arena)) {

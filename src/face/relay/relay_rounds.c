@@ -80,7 +80,6 @@ static int pass_on(struct relay *c, struct json result, const struct required *q
         .server = span_of(c->server),
         .subject = c->subject,
         .upstream = json_text(q->state),
-        .timeout_ms = c->timeout_ms,
     };
     struct edit edit = { .at = text.n - 1 };
     int rc;

@@ -38,7 +38,6 @@ int relay_seal(struct buf *out, const struct relays *s, const struct request *r,
         json_put_span(&o, "server", st->server);
         json_put_span(&o, "subject", st->subject);
         json_put_raw(&o, "upstream", st->upstream);
-        json_put_uint(&o, "timeout_ms", st->timeout_ms);
     }
     json_end(&o);
     state.user = buf_span(&user);
@@ -56,7 +55,6 @@ int relay_open(struct relay_state *out, const struct relays *s, const struct req
         { "ticket", JSON_FIELD_STRING, offsetof(struct relay_state, ticket), 0 },
         { "server", JSON_FIELD_STRING, offsetof(struct relay_state, server), 0 },
         { "subject", JSON_FIELD_STRING, offsetof(struct relay_state, subject), 0 },
-        { "timeout_ms", JSON_FIELD_UINT, offsetof(struct relay_state, timeout_ms), 0 },
         { 0 },
     };
     AUTO_BUF struct buf caller = { 0 };
