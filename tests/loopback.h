@@ -3,6 +3,7 @@
 #include "tap.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,6 +25,15 @@ static inline int loopback_try(int port)
         return fd;
     close(fd);
     return -1;
+}
+
+static inline bool loopback_listens(int port)
+{
+    int fd = loopback_try(port);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static inline int loopback_dial(int port)

@@ -146,17 +146,6 @@ static int children(pid_t pid, const char *program)
     return n;
 }
 
-static int free_port(void)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t n = sizeof at;
-
-    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0);
-    CHECK_INT(getsockname(fd, (struct sockaddr *)&at, &n), 0);
-    return ntohs(at.sin_port);
-}
-
 /* S4-2: decision 6 adds the warden, which is the program itself a second time. */
 TEST(only_servers_that_are_programs_run_beside_the_daemon_and_its_warden)
 {
@@ -164,8 +153,9 @@ TEST(only_servers_that_are_programs_run_beside_the_daemon_and_its_warden)
     struct program far;
 
     rig_begin();
-    snprintf(port, sizeof port, "%d", free_port());
+    snprintf(port, sizeof port, "%d", loopback_free_port());
     program_start(&far, WORDS("hello-server", port), NULL);
+    WAIT_FOR(loopback_listens((int)strtol(port, NULL, 10)));
     start(NULL);
     CHECK_INT(children(rig_daemon_program.pid, NULL), 1);
     CHECK_INT(children(rig_daemon_program.pid, "patchbay"), 1);

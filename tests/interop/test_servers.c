@@ -1,6 +1,5 @@
 /* Our client with servers that others wrote: everything, filesystem and memory from npm, over each
  * transport that they offer. Needs tools/interop-deps; says so when that was not run. */
-#include "base/base.h"
 #include "loopback.h"
 #include "patchbay.h"
 #include "temp_dir.h"
@@ -209,10 +208,9 @@ static pid_t serve_everything(const char *transport, int port)
         _exit(127);
     }
     for (int i = 0; i < 1000; i++) {
-        AUTO_CLOSE int fd = loopback_try(port);
         struct timespec pause = { 0, 20000000 };
 
-        if (fd >= 0)
+        if (loopback_listens(port))
             return pid;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
