@@ -261,7 +261,7 @@ enum {
 
     /* Registries */
     REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */
-    REGISTRY_BYTES_MAX = 4194304, /* one answer */
+    REGISTRY_BYTES_MAX = 1048576, /* one answer: it is read on the loop */
     REGISTRY_RESULTS_MAX = 100,   /* servers that are shown of all answers */
     REGISTRY_MS = 10000,          /* a registry that takes longer counts as failed */
 

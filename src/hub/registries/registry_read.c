@@ -5,7 +5,7 @@
 static bool is_plain(struct span s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!strchr("@/._-:", s.p[i]) &&
+        if (!memchr("@/._-:", s.p[i], 6) &&
             !((unsigned char)s.p[i] < 128 && isalnum((unsigned char)s.p[i])))
             return false;
     return s.n > 0 && s.p[0] != '-';
