@@ -219,8 +219,8 @@ enum {
     MODES_MAX = 1000,       /* named filters */
     VIEW_CALLS_MAX = 10000, /* active calls shown */
     VIEW_ALERTS_MAX = 1000,
-    WATCH_SETTLE_MS = 100,        /* several changes of a file are one */
-    WATCH_SETTLE_MAX_MS = 1000,   /* even if there is no end to them */
+    WATCH_QUIET_MS = 100,         /* several changes of a file are one */
+    WATCH_QUIET_MAX_MS = 1000,    /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */
     RELAY_PARKED_CALLER_MAX = 64, /* of one client: it must not take the places of all others */
     RELAY_KEPT_EACH = 16777216,   /* bytes of answers that came for parked calls of one client */

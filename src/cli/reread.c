@@ -1,10 +1,10 @@
 #include "reread.h"
 
-/*   rests --> reads --> is stale
+/*   idle --> reads --> is stale
  *     ^         |          |
  *     +---------+----------+  */
 enum {
-    REREAD_RESTS,
+    REREAD_IDLE,
     REREAD_READS,
     REREAD_IS_STALE, /* reads, but something has changed since it began */
 };
@@ -12,16 +12,16 @@ enum {
 /* clang-format off */
 #define TO(s) SM_BIT(REREAD_##s)
 static const struct sm_state states[] = {
-    [REREAD_RESTS]    = { "rests",    TO(READS),                NULL },
-    [REREAD_READS]    = { "reads",    TO(IS_STALE) | TO(RESTS), NULL },
-    [REREAD_IS_STALE] = { "is stale", TO(IS_STALE) | TO(RESTS), NULL },
+    [REREAD_IDLE]    = { "idle",     TO(READS),                NULL },
+    [REREAD_READS]    = { "reads",    TO(IS_STALE) | TO(IDLE), NULL },
+    [REREAD_IS_STALE] = { "is stale", TO(IS_STALE) | TO(IDLE), NULL },
 };
 #undef TO
 /* clang-format on */
 
 void reread_init(struct reread *r, struct pb_loop *loop, loop_fn *read, loop_fn *taken, void *ctx)
 {
-    *r = (struct reread){ { states, REREAD_RESTS }, loop, read, taken, ctx };
+    *r = (struct reread){ { states, REREAD_IDLE }, loop, read, taken, ctx };
 }
 
 int reread_start(struct reread *r, struct pb_error *err)
@@ -35,12 +35,12 @@ int reread_start(struct reread *r, struct pb_error *err)
     return rc;
 }
 
-bool reread_runs(const struct reread *r) { return r->state.now != REREAD_RESTS; }
+bool reread_runs(const struct reread *r) { return r->state.now != REREAD_IDLE; }
 
 bool reread_over(struct reread *r)
 {
     bool stale = r->state.now == REREAD_IS_STALE;
 
-    sm_move(&r->state, r, REREAD_RESTS);
+    sm_move(&r->state, r, REREAD_IDLE);
     return stale;
 }

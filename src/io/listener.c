@@ -7,7 +7,7 @@
 struct listener {
     struct pb_loop *loop;
     int fd;
-    struct readable *readable; /* NULL: it rests */
+    struct readable *readable; /* NULL: it backs off */
     struct timer again;
     bool starved; /* of descriptors, and that has been logged */
     bool freed;
@@ -15,7 +15,7 @@ struct listener {
     void *ctx;
 };
 
-static void rest(struct listener *s)
+static void back_off(struct listener *s)
 {
     readable_free(TAKE(s->readable));
     timer_start_weak(&s->again, HTTP_ACCEPT_RETRY_MS);
@@ -37,7 +37,7 @@ static void on_connection(void *ctx)
             if (!s->starved)
                 log_warn("no more connections can be accepted for now: %s", uv_err_name(-errno));
             s->starved = true;
-            rest(s);
+            back_off(s);
             return;
         } else if (errno == EAGAIN) {
             return;

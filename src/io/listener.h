@@ -1,5 +1,5 @@
 /* listener.h - takes connections from a listening socket, HTTP_ACCEPTS_PER_TURN at most in a turn.
- * When the process runs out of descriptors it rests for HTTP_ACCEPT_RETRY_MS: the kernel would
+ * When the process runs out of descriptors it backs off for HTTP_ACCEPT_RETRY_MS: the kernel would
  * report the same connection over and over. */
 #pragma once
 #include "loop.h"
@@ -14,5 +14,5 @@ MUST_CHECK int listener_new(struct listener **out, struct pb_loop *l, int fd, li
                             void *ctx, struct pb_error *err);
 /* fn does not run any more. */
 void listener_free(struct listener *s);
-/* Does it rest? */
+/* Does it back off? */
 bool listener_rests(const struct listener *s);

@@ -54,7 +54,7 @@ struct pb_loop {
     struct timer **heap; /* [0] is due first */
     size_t heap_n, heap_cap, strong;
     uint64_t timer_seq, armed; /* armed: what `tick` waits for; 0: nothing */
-    bool heard_first;          /* timers are late, and let what came in go first */
+    bool heard_first;          /* the timers are late: what has come in is read before they fire */
 
     struct calls deferred, deferred_spare, frees;
     size_t holds, closings;

@@ -43,7 +43,7 @@ static void sift_down(struct pb_loop *l, size_t i, struct timer *t)
     place(l, i, t);
 }
 
-static void settle(struct pb_loop *l, size_t i, struct timer *t)
+static void sift(struct pb_loop *l, size_t i, struct timer *t)
 {
     if (i > 0 && sooner(t, l->heap[(i - 1) / 2]))
         sift_up(l, i, t);
@@ -79,7 +79,7 @@ static void start(struct timer *t, uint64_t ms, bool strong)
     t->seq = ++l->timer_seq;
     set_strong(t, strong);
     if (t->slot) {
-        settle(l, t->slot - 1, t);
+        sift(l, t->slot - 1, t);
         return;
     }
     if (l->heap_n == l->heap_cap) {
@@ -106,7 +106,7 @@ void timer_stop(struct timer *t)
     set_strong(t, false);
     last = l->heap[--l->heap_n];
     if (last != t)
-        settle(l, i - 1, last);
+        sift(l, i - 1, last);
 }
 
 bool timer_running(const struct timer *t) { return t->slot != 0; }

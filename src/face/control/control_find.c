@@ -134,7 +134,7 @@ void control_find(struct hosts *s, struct request *r)
         control_wait_over(w);
         return;
     }
-    /* What is known of a server that rests may be old. */
+    /* What is known of a server that is idle may be old. */
     if (link_state(l) == LINK_IDLE && hub_connect(hub, link_name(l), NULL) < 0)
         log_debug("control: '%s' does not start", link_name(l));
     if (hub_when_connected(hub, link_name(l), on_connected, w, NULL) < 0)

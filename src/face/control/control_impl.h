@@ -47,7 +47,7 @@ void control_wait_over(struct control_wait *w);
 void control_wait_settled(struct control_wait *w);
 
 /* Runs `then` when the server that r names, or each of them, is not in the middle of an attempt to
- * connect: it may be connected, have failed, rest, or wait before it tries again. */
+ * connect: it may be connected, have failed, be idle, or wait before it tries again. */
 void control_when_known(struct hosts *s, struct request *r, control_then_fn *then);
 
 /* control_find.c */

@@ -64,7 +64,7 @@ void control_wait_settled(struct control_wait *w)
     hub_when_settled(hosts_hub(w->hosts), on_settled, w);
 }
 
-/* A server that rests and of which nothing is known is started. */
+/* A server that is idle and of which nothing is known is started. */
 static void wake(struct hub *h, struct link *l)
 {
     bool unknown = true;

@@ -13,7 +13,7 @@ static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
         json_put_seconds(o, key, wall_ms);
 }
 
-/* What a person can do about it; that one rests is no trouble. */
+/* What a person can do about it; that one is idle is no trouble. */
 static void put_next_step(struct json_out *o, const struct spec *spec,
                           const struct link_status *status)
 {

@@ -32,7 +32,7 @@ static void ask_free(struct external_ask *a)
 
 /* ---- what cannot be asked ----------------------------------------------------------------- */
 
-/* Its tools went with it, unless it rests. True: that has been said. */
+/* Its tools went with it, unless it is idle. True: that has been said. */
 static bool fail_absent(struct external *x, const struct link *l)
 {
     struct link_status status = { 0 };

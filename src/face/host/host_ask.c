@@ -110,7 +110,7 @@ void hosts_stop_asking(struct hosts *s)
 
         peer_withdraw(a->peer, a, "the program ends");
         link_answer(asked_free(a), SPAN("{\"roots\":[]}"));
-        at = 0; /* others may be gone as well */
+        at = 0; /* from the beginning: the answer may have ended others, too */
     }
 }
 

@@ -75,12 +75,12 @@ static bool fail_absent(struct host *h, struct request *r, const struct link *l)
 {
     AUTO_BUF struct buf text = { 0 };
     struct link_status status = { 0 };
-    bool resting;
+    bool idle;
 
     link_status(l, &status);
-    resting = status.state == LINK_IDLE &&
-              catalog_count(h->set->catalog, link_name(l), LIST_TOOLS) > 0; /* it is known */
-    if (status.state == LINK_CONNECTED || resting)
+    idle = status.state == LINK_IDLE &&
+           catalog_count(h->set->catalog, link_name(l), LIST_TOOLS) > 0; /* it is known */
+    if (status.state == LINK_CONNECTED || idle)
         return false;
     describe_absence(&text, link_name(l), &status);
     fail_server(r, status.state == LINK_DISABLED ? "server_disabled" : "server_not_connected",

@@ -192,7 +192,7 @@ static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const cha
 
 /* ---- who is asked ---- */
 
-/* Of a server that is on its way, or that rests and has never been asked, it is not known what it
+/* Of a server that is on its way, or that is idle and has never been asked, it is not known what it
  * has: the call waits for it, and the server decides. */
 static bool may_come(const struct hub *h, const struct link *l, enum list_kind kind)
 {

@@ -6,7 +6,7 @@
  * too late or reads more slowly than things happen, is told by the event "reset" when it comes
  * around: it must look at everything anew.
  *
- * Telling goes in rounds, a few readers at a turn, with rests between: a thousand pages that are
+ * Telling goes in rounds, a few readers at a turn, with pauses between: a thousand pages that are
  * left open must not make a call slow. The more they are, the later they hear, and the more at
  * once.
  */
@@ -18,8 +18,9 @@
 
 enum { PARTS = 64, RETRY_MS = 1000, ID_MAX = 64, BOOT_CHARS = 8 };
 
-/* Kinds beside those of the hub. Who narrows a stream to some still has to know that all is to be
- * read anew, and the like: OWN. */
+/* Kinds beside those of the hub. OWN: about the stream itself, such as that a reader has missed
+ * something and must read everything again. It goes to every reader, also to one that asked for
+ * some kinds only. */
 enum { OWN = -1, TOAST = EVENT_KINDS, KINDS };
 static const char toast_name[] = "toast";
 

@@ -235,7 +235,7 @@ static int read_json(struct config *c, char *text, struct pb_error *err)
 /* ---- logins ---- */
 
 /* Which login it wants, and by which variables, unless it says so itself. */
-static void settle_login(struct spec *s)
+static void resolve_login(struct spec *s)
 {
     AUTO_ARENA struct arena a = { 0 };
     const char *const *names;
@@ -280,7 +280,7 @@ int add_paste(struct config **out, const char *text, struct pb_error *err)
     if (rc < 0)
         return rc;
     MAP_FOREACH(slot, &c->specs)
-        settle_login(slot->value);
+        resolve_login(slot->value);
     *out = TAKE(c);
     return 0;
 }

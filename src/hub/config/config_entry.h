@@ -6,7 +6,7 @@
  *   config_expand.c   variables in them
  *   config_mcps.c     what is special about "mcps"
  *   config_spec.c     an entry to a spec
- *   config_settle.c   what an entry means, when all of it has been read */
+ *   config_resolve.c   what an entry means, when all of it has been read */
 #pragma once
 #include "config.h"
 #include "hub/spec/spec.h"
@@ -30,7 +30,7 @@ struct config_entry {
     struct json value;
     struct spec *spec;
 
-    /* What can only be settled when all members have been read. */
+    /* What can only be decided when all members have been read. */
     struct json transport, command, url, package, auth, start;
     struct span pair;       /* the name whose value is being read */
     struct map filled_from; /* spec.filled_from, a set */
@@ -96,7 +96,7 @@ MUST_CHECK int read_package(struct config_entry *e, struct json v, const char *k
 MUST_CHECK int entry_read(struct config_entry *e, const char *name);
 
 /* After the members: the transport, the command of a package, what was left unsaid. */
-MUST_CHECK int entry_settle(struct config_entry *e);
+MUST_CHECK int entry_resolve(struct config_entry *e);
 
 /* The variables of config_expand(). Each one that is not set is told to `unset` as it is written,
  * each one that was filled in to `used` (may be NULL) by its name, with its value. Stops growing

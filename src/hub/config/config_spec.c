@@ -381,7 +381,7 @@ static int read_members(struct config_entry *e, const char *name)
             return rc;
     }
     keep_filled_from(e);
-    rc = entry_settle(e);
+    rc = entry_resolve(e);
     if (rc < 0)
         return rc;
     if (e->source->path)

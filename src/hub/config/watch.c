@@ -41,7 +41,7 @@ struct watch {
     size_t n_spots, cap_spots;
     bool touched; /* a file itself, so that no look at it is needed to know */
     uint64_t touched_at;
-    struct timer settle;
+    struct timer quiet;
     loop_fn *changed;
     void *ctx;
 };
@@ -220,7 +220,7 @@ static bool look_again(struct watch *w)
     return changed;
 }
 
-static void on_settled(void *ctx)
+static void on_quiet(void *ctx)
 {
     struct watch *w = ctx;
 
@@ -235,11 +235,11 @@ static void touch(struct watch *w)
 {
     uint64_t now = loop_now(w->loop), end, left;
 
-    if (!timer_running(&w->settle))
+    if (!timer_running(&w->quiet))
         w->touched_at = now;
-    end = w->touched_at + WATCH_SETTLE_MAX_MS;
+    end = w->touched_at + WATCH_QUIET_MAX_MS;
     left = end > now ? end - now : 0;
-    timer_start(&w->settle, left < WATCH_SETTLE_MS ? left : WATCH_SETTLE_MS);
+    timer_start(&w->quiet, left < WATCH_QUIET_MS ? left : WATCH_QUIET_MS);
 }
 
 /* Does the event concern us? Our own inotify_rm_watch() makes events too, of unknown numbers. */
@@ -321,7 +321,7 @@ int watch_files(struct watch **out, struct pb_loop *l, const char *const *paths,
     w->changed = changed;
     w->ctx = ctx;
     keep_paths(w, paths);
-    timer_init(&w->settle, l, on_settled, w);
+    timer_init(&w->quiet, l, on_quiet, w);
     rc = arm(w, err);
     if (rc == 0)
         rc = stream_open(&w->stream, l, fd, false, &events, w, err);
@@ -340,7 +340,7 @@ void watch_free(struct watch *w)
 {
     if (!w)
         return;
-    timer_stop(&w->settle);
+    timer_stop(&w->quiet);
     stream_close(w->stream, NULL, NULL);
     free_watch(w);
 }

@@ -1,6 +1,6 @@
 /* watch.h - tells when one of some files has changed, appeared or gone: editors replace files,
  * so directories are watched, and where symbolic links lead to. A directory that is not there yet
- * is waited for. Several changes within WATCH_SETTLE_MS are told once. */
+ * is waited for. Several changes within WATCH_QUIET_MS are told once. */
 #pragma once
 #include "io/io.h"
 

@@ -149,7 +149,7 @@ bool member_is_listed(const struct member *m) { return catalog_knows(m->hub->cat
 
 /* ---- the end of the turn ---- */
 
-static void settle(void *ctx)
+static void review(void *ctx)
 {
     struct hub *h = ctx;
     struct list now = LIST_INIT(now);
@@ -160,10 +160,10 @@ static void settle(void *ctx)
         struct member *m = CONTAINER_OF(now.next, struct member, todo);
 
         list_remove(&m->todo);
-        member_settle(m);
+        member_review(m);
     }
     hub_tell_changes(h);
-    hub_settle_waits(h);
+    hub_tell_waits(h);
     hub_maybe_end(h);
 }
 
@@ -171,7 +171,7 @@ void hub_touch(struct hub *h)
 {
     if (!h->deferred) {
         h->deferred = true;
-        loop_defer(h->loop, settle, h);
+        loop_defer(h->loop, review, h);
     }
 }
 
@@ -230,8 +230,8 @@ void member_replace(struct member *m, struct spec *spec)
 {
     struct link *old = m->link;
 
-    if (!member_is(m, MEMBER_RESTS))
-        member_move(m, MEMBER_RESTS);
+    if (!member_is(m, MEMBER_UNWANTED))
+        member_move(m, MEMBER_UNWANTED);
     m->load = NULL;
     m->cache_dirty = false;
     m->reconnects = m->restarts = 0;
@@ -269,7 +269,7 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     timer_init(&m->retry, h->loop, member_on_retry, m);
     member_state_init(m);
     list_init(&m->todo);
-    list_init(&m->parked);
+    list_init(&m->waiting);
     list_init(&m->waits);
     m->used_at = loop_now(h->loop);
     m->link = make_link(m, spec);
@@ -534,7 +534,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .withdrawn = member_on_withdrawn,
         .elicited = member_on_elicited,
         .learned = member_on_learned,
-        .settled = member_on_settled,
+        .cleared = member_on_clear,
     };
 }
 
@@ -584,7 +584,7 @@ static void hub_free(struct hub *h)
     mode_set_unref(h->modes);
     map_done(&h->by_name);
     table_done(&h->by_no);
-    map_done(&h->parked);
+    map_done(&h->waiting);
     map_done(&h->named);
     map_done(&h->changed);
     free((char *)h->opts.cache_dir);

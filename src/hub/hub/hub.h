@@ -69,16 +69,17 @@ struct hub_changes {
     size_t added, removed, restarted, updated;
 };
 struct hub_changes hub_apply(struct hub *h, const struct config *c);
-/* fn once every server is in a terminal state, or resting. S0-67, S0-68 */
+/* How a start of all servers has ended. */
 struct start_result {
     const char *const *connected; /* NULL-ended */
     const char *const *failed;    /* names, NULL-ended, with ... */
     const char *const *messages;  /* ... why */
     bool all_succeeded;
 };
-/* Is something about to be known that is not known yet: a server (NULL: any) that is starting for
- * the first time; one that is named also when it is on its way back. */
+/* May waiting a moment bring tools that are not listed yet? Of all servers (name NULL): one is
+ * being started for the first time. Of one: it is being started, or connected again. */
 bool hub_expects(const struct hub *h, const char *name);
+/* fn once every server has settled: it is connected, disabled, failed or idle. S0-67, S0-68 */
 void hub_when_settled(struct hub *h, void (*fn)(void *ctx, const struct start_result *r),
                       void *ctx);
 
@@ -99,7 +100,7 @@ MUST_CHECK int hub_when_connected(struct hub *h, const char *name,
                                   void (*fn)(void *ctx, const struct pb_error *err), void *ctx,
                                   struct pb_error *err);
 
-/* To spec->server. A server that rests, connects or reconnects is waited for, within the call's
+/* To spec->server. A server that is idle, connects or reconnects is waited for, within the call's
  * time. *out_id identifies the call until its reply. */
 MUST_CHECK int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id,
                         struct pb_error *err);

@@ -1,8 +1,8 @@
 /* hub_call.c - the way of a call to its server. To a connected one it goes at once and costs
- * nothing here; else it is parked until the server has come up, with its time running.
+ * nothing here; else it waits until the server has come up, with its time running.
  *
  * The id of a call says where it is: the number of the server above ID_SHIFT, below it the link's
- * own id, or with PARKED_BIT the number of a call that had to wait. */
+ * own id, or with WAITING_BIT the number of a call that had to wait. */
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 #include "hub_impl.h"
@@ -10,11 +10,11 @@
 #include <assert.h>
 
 enum { ID_SHIFT = 40 };
-#define PARKED_BIT (UINT64_C(1) << (ID_SHIFT - 1))
-#define LOW_BITS   ((UINT64_C(1) << ID_SHIFT) - 1)
+#define WAITING_BIT (UINT64_C(1) << (ID_SHIFT - 1))
+#define LOW_BITS    ((UINT64_C(1) << ID_SHIFT) - 1)
 
-struct parked {
-    struct list at; /* in member.parked while it waits */
+struct waiting_call {
+    struct list at; /* in member.waiting while it waits */
     struct member *m;
     uint64_t id;
     uint64_t sent;         /* the link's id; 0: it still waits */
@@ -36,26 +36,26 @@ static uint64_t id_of(const struct member *m, uint64_t low)
     return m->no << ID_SHIFT | low;
 }
 
-/* ---- a parked call ---- */
+/* ---- a call that waits ---- */
 
-static void unpark(struct parked *p)
+static void unwait(struct waiting_call *p)
 {
     struct hub *h = p->m->hub;
 
     if (!p->sent)
-        h->waiting--;
+        h->n_waiting--;
     if (p->uuid && map_get(&h->named, span_of(p->uuid)) == p)
         map_del(&h->named, span_of(p->uuid));
     list_remove(&p->at);
     timer_stop(&p->timer);
 }
 
-static void parked_end(struct parked *p, const struct client_reply *reply)
+static void waiting_end(struct waiting_call *p, const struct client_reply *reply)
 {
     struct call_spec to = p->to;
 
-    unpark(p);
-    map_del(&p->m->hub->parked, map_u64(&p->id));
+    unwait(p);
+    map_del(&p->m->hub->waiting, map_u64(&p->id));
     blob_unref(p->params);
     blob_unref(p->subject);
     free(p->method);
@@ -68,67 +68,67 @@ static void parked_end(struct parked *p, const struct client_reply *reply)
     to.reply(to.ctx, reply);
 }
 
-static void parked_fail(struct parked *p, const struct pb_error *err)
+static void waiting_fail(struct waiting_call *p, const struct pb_error *err)
 {
-    parked_end(p, &(struct client_reply){ .err = err });
+    waiting_end(p, &(struct client_reply){ .err = err });
 }
 
-static void fail_late(struct parked *p)
+static void fail_late(struct waiting_call *p)
 {
     struct pb_error err;
 
     call_fail(&err, CALL_TIMED_OUT, &p->spec, p->m->name, p->limit_ms);
-    parked_fail(p, &err);
+    waiting_fail(p, &err);
 }
 
 static void on_deadline(void *ctx) { fail_late(ctx); }
 
 static void on_progress(void *ctx, struct span params)
 {
-    struct parked *p = ctx;
+    struct waiting_call *p = ctx;
 
     p->to.progress(p->to.ctx, params);
 }
 
 static void on_log(void *ctx, struct span params)
 {
-    struct parked *p = ctx;
+    struct waiting_call *p = ctx;
 
     p->to.log(p->to.ctx, params);
 }
 
 static bool on_question(void *ctx, struct link_question *q, struct span method, struct span params)
 {
-    struct parked *p = ctx;
+    struct waiting_call *p = ctx;
 
     return p->to.question(p->to.ctx, q, method, params);
 }
 
 static void on_withdrawn(void *ctx, const struct link_question *q)
 {
-    struct parked *p = ctx;
+    struct waiting_call *p = ctx;
 
     p->to.withdrawn(p->to.ctx, q);
 }
 
 static void on_reply(void *ctx, const struct client_reply *reply)
 {
-    struct parked *p = ctx;
+    struct waiting_call *p = ctx;
 
     /* The link counts from when it got the call; people count from when they made it. */
     if (reply->err && fault_of(reply->err) == FAULT_TIMEOUT)
         fail_late(p);
     else
-        parked_end(p, reply);
+        waiting_end(p, reply);
 }
 
-static struct parked *parked_new(struct member *m, const struct call_spec *spec)
+static struct waiting_call *waiting_new(struct member *m, const struct call_spec *spec)
 {
-    struct parked *p = NEW(struct parked);
+    struct waiting_call *p = NEW(struct waiting_call);
 
     list_init(&p->at);
     p->m = m;
-    p->id = id_of(m, PARKED_BIT | (++m->hub->last_parked & (PARKED_BIT - 1)));
+    p->id = id_of(m, WAITING_BIT | (++m->hub->last_waiting & (WAITING_BIT - 1)));
     p->to = p->spec = *spec;
     p->spec.params = blob_span(p->params = blob_new(spec->params));
     p->spec.subject = blob_span(p->subject = blob_new(spec->subject));
@@ -150,7 +150,7 @@ static struct parked *parked_new(struct member *m, const struct call_spec *spec)
     return p;
 }
 
-static uint64_t time_left(const struct parked *p)
+static uint64_t time_left(const struct waiting_call *p)
 {
     uint64_t now = loop_now(p->m->hub->loop);
 
@@ -158,7 +158,7 @@ static uint64_t time_left(const struct parked *p)
 }
 
 /* That it starts is told before there is an id: what listeners do to it is done when there is. */
-static void send_parked(struct parked *p)
+static void send_waiting(struct waiting_call *p)
 {
     uint64_t left = time_left(p), low;
     struct pb_error err;
@@ -169,10 +169,10 @@ static void send_parked(struct parked *p)
     rc = link_call(p->m->link, &p->spec, &low, &err);
     p->sending = false;
     if (rc < 0) {
-        parked_fail(p, &err);
+        waiting_fail(p, &err);
         return;
     }
-    unpark(p);
+    unwait(p);
     p->sent = low;
     if (p->held)
         link_hold(p->m->link, low, true);
@@ -182,35 +182,36 @@ static void send_parked(struct parked *p)
 
 void member_end_calls(struct member *m, const struct pb_error *err)
 {
-    while (!list_empty(&m->parked))
-        parked_fail(CONTAINER_OF(m->parked.next, struct parked, at), err);
+    while (!list_empty(&m->waiting))
+        waiting_fail(CONTAINER_OF(m->waiting.next, struct waiting_call, at), err);
 }
 
-void member_settle_calls(struct member *m)
+void member_send_waiting(struct member *m)
 {
     struct list now = LIST_INIT(now);
     struct pb_error err;
 
-    if (list_empty(&m->parked))
+    if (list_empty(&m->waiting))
         return;
     if (!member_is_wanted(m)) {
         member_fault(m, &err);
         member_end_calls(m, &err);
         return;
     }
-    /* A reply may park new calls or take this server away: only those that wait now are sent. */
-    list_move(&now, &m->parked);
+    /* A reply may make new calls wait or take this server away: only those that wait now are sent.
+     */
+    list_move(&now, &m->waiting);
     fault_fail(&err, FAULT_NO_SERVER, "server '%s' has been removed", m->name);
     while (!list_empty(&now)) {
-        struct parked *p = CONTAINER_OF(now.next, struct parked, at);
+        struct waiting_call *p = CONTAINER_OF(now.next, struct waiting_call, at);
 
         list_remove(&p->at);
         if (member_is(m, MEMBER_LEAVING))
-            parked_fail(p, &err);
+            waiting_fail(p, &err);
         else if (link_state(m->link) == LINK_CONNECTED)
-            send_parked(p);
+            send_waiting(p);
         else
-            list_append(&m->parked, &p->at);
+            list_append(&m->waiting, &p->at);
     }
 }
 
@@ -232,7 +233,7 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
 {
     struct member *m = hub_find_or_fail(h, spec->server, err);
     enum link_state s;
-    struct parked *p;
+    struct waiting_call *p;
     uint64_t low;
     int rc;
 
@@ -247,15 +248,15 @@ int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, stru
     }
     if (!member_is_wanted(m) && !(member_is_lazy(m) && (s == LINK_IDLE || s == LINK_ERROR)))
         return member_fault(m, err);
-    if (h->waiting >= HUB_WAITING_MAX)
+    if (h->n_waiting >= HUB_WAITING_MAX)
         return fault_fail(err, FAULT_BUSY, "%d calls wait for their servers already",
                           HUB_WAITING_MAX);
-    p = parked_new(m, spec);
-    list_append(&m->parked, &p->at);
-    map_put(&h->parked, map_u64(&p->id), p);
+    p = waiting_new(m, spec);
+    list_append(&m->waiting, &p->at);
+    map_put(&h->waiting, map_u64(&p->id), p);
     if (p->uuid)
         map_put(&h->named, span_of(p->uuid), p);
-    h->waiting++;
+    h->n_waiting++;
     *out_id = p->id;
     member_wake(m);
     return 0;
@@ -268,7 +269,7 @@ enum era hub_call_era(const struct hub *h, uint64_t id)
     return m && link_state(m->link) == LINK_CONNECTED ? link_era(m->link) : ERA_UNKNOWN;
 }
 
-static void cancel_parked(struct parked *p, enum call_cancel why)
+static void cancel_waiting(struct waiting_call *p, enum call_cancel why)
 {
     struct pb_error err;
 
@@ -278,34 +279,34 @@ static void cancel_parked(struct parked *p, enum call_cancel why)
         return;
     }
     call_fail(&err, why, &p->spec, p->m->name, p->limit_ms);
-    parked_fail(p, &err);
+    waiting_fail(p, &err);
 }
 
 bool hub_cancel(struct hub *h, uint64_t id, enum call_cancel why)
 {
-    struct parked *p = id & PARKED_BIT ? map_get(&h->parked, map_u64(&id)) : NULL;
+    struct waiting_call *p = id & WAITING_BIT ? map_get(&h->waiting, map_u64(&id)) : NULL;
     struct member *m = hub_by_no(h, id >> ID_SHIFT);
 
     if (p && p->sent)
         return link_cancel(p->m->link, p->sent, why);
     if (p)
-        cancel_parked(p, why);
-    return p || (m && !(id & PARKED_BIT) && link_cancel(m->link, id & LOW_BITS, why));
+        cancel_waiting(p, why);
+    return p || (m && !(id & WAITING_BIT) && link_cancel(m->link, id & LOW_BITS, why));
 }
 
 /* One that still waits for its server: no link knows of it. */
-static struct parked *waiting_of_uuid(const struct hub *h, const char *uuid)
+static struct waiting_call *waiting_of_uuid(const struct hub *h, const char *uuid)
 {
     return map_get(&h->named, span_of(uuid));
 }
 
 bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why)
 {
-    struct parked *waiting = waiting_of_uuid(h, uuid);
+    struct waiting_call *waiting = waiting_of_uuid(h, uuid);
     struct list *pos, *safe;
 
     if (waiting) {
-        cancel_parked(waiting, why);
+        cancel_waiting(waiting, why);
         return true;
     }
     LIST_FOREACH(pos, safe, &h->members)
@@ -326,14 +327,14 @@ bool hub_has_call(const struct hub *h, const char *uuid)
 
 void hub_hold(struct hub *h, uint64_t id, bool held)
 {
-    struct parked *p = id & PARKED_BIT ? map_get(&h->parked, map_u64(&id)) : NULL;
+    struct waiting_call *p = id & WAITING_BIT ? map_get(&h->waiting, map_u64(&id)) : NULL;
     struct member *m = hub_by_no(h, id >> ID_SHIFT);
 
     if (p && p->sent)
         link_hold(p->m->link, p->sent, held);
     else if (p)
         p->held = held;
-    else if (m && !(id & PARKED_BIT))
+    else if (m && !(id & WAITING_BIT))
         link_hold(m->link, id & LOW_BITS, held);
 }
 
@@ -343,8 +344,8 @@ static void drop_calls_of(struct member *m, const char *caller)
     struct list gone;
 
     list_init(&gone);
-    LIST_FOREACH(pos, safe, &m->parked) {
-        struct parked *p = CONTAINER_OF(pos, struct parked, at);
+    LIST_FOREACH(pos, safe, &m->waiting) {
+        struct waiting_call *p = CONTAINER_OF(pos, struct waiting_call, at);
 
         if (p->caller && !strcmp(p->caller, caller)) {
             list_remove(pos);
@@ -352,7 +353,7 @@ static void drop_calls_of(struct member *m, const char *caller)
         }
     }
     while (!list_empty(&gone))
-        cancel_parked(CONTAINER_OF(gone.next, struct parked, at), CALL_BY_USER);
+        cancel_waiting(CONTAINER_OF(gone.next, struct waiting_call, at), CALL_BY_USER);
 }
 
 void hub_caller_left(struct hub *h, const char *caller)

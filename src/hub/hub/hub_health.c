@@ -87,7 +87,7 @@ static uint64_t idle_due(const struct member *m)
         return UINT64_MAX;
     link_facts(m->link, &facts);
     if (facts.in_flight || facts.queued || m->subscriptions || link_watches_tasks(m->link) ||
-        !list_empty(&m->parked))
+        !list_empty(&m->waiting))
         return loop_now(m->hub->loop) + spec->idle_ms;
     return (facts.used_at > m->used_at ? facts.used_at : m->used_at) + spec->idle_ms;
 }
@@ -120,7 +120,7 @@ size_t hub_cleanup_idle(struct hub *h)
         if (!m || idle_due(m) > loop_now(h->loop))
             continue;
         member_unwant(m);
-        link_rest(m->link);
+        link_go_idle(m->link);
         stopped++;
     }
     hub_idle_wake(h);

@@ -1,6 +1,6 @@
 /* hub_impl.h - what the files of the hub share. Not for others: they use hub.h.
  *
- * What a link tells is only noted down; at the end of the turn member_settle() looks at each server
+ * What a link tells is only noted down; at the end of the turn member_review() looks at each server
  * that something happened to and compares what is with what is wanted. So no decision is made in
  * the middle of a link's own work, and several things of one turn are answered once.
  *
@@ -28,7 +28,7 @@
 /* What is wanted of a server. What it does is said by its link.
  *
  *            call            connects          lost
- *   rests ----------> woken ----------> up -----------> missed
+ *   unwanted -------> woken ----------> up -----------> missed
  *     |                 ^              ^ |               ^ |
  *     | by hand         | failed       | | ping failed   | |
  *     |                 |              | v               | |
@@ -37,14 +37,14 @@
  *                                      +---- connects -----+
  *
  *   up, sick -> given up: its process has ended too often
- *   any -> asked by hand; any -> rests, when nobody wants it any more; any -> leaving */
+ *   any -> asked by hand; any -> unwanted, when nobody wants it any more; any -> leaving */
 enum member_state {
-    MEMBER_RESTS,    /* should not be connected: how its link ends is left as it is */
+    MEMBER_UNWANTED, /* should not be connected: how its link ends is left as it is */
     MEMBER_GIVEN_UP, /* the same, after its process has ended too often */
     MEMBER_ASKED,    /* somebody asked for it; the attempt is under way or about to be */
     MEMBER_WOKEN,    /* it is tried by ourselves, and has not been up since it was asked for */
     MEMBER_UP,
-    MEMBER_SICK,   /* up, but it does not answer pings: member_settle() disconnects it */
+    MEMBER_SICK,   /* up, but it does not answer pings: member_review() disconnects it */
     MEMBER_MISSED, /* had been up; it is tried by ourselves */
     MEMBER_LEAVING,
     MEMBER_COUNT
@@ -55,7 +55,7 @@ struct cache_job; /* hub_cache.c */
 /* One server of the hub. */
 struct member {
     struct list at;   /* in hub.members, or in hub.leaving until its processes are gone */
-    struct list todo; /* in hub.todo when member_settle() is to look at it */
+    struct list todo; /* in hub.todo when member_review() is to look at it */
     struct hub *hub;
     struct link *link;
     char *name;
@@ -73,7 +73,7 @@ struct member {
     uint64_t up_since, used_at; /* loop time */
     uint64_t pinged_at;         /* of the ping that is on its way; 0: none is */
     enum pb_era hint;           /* what it spoke last time */
-    struct list parked;         /* calls that wait for it */
+    struct list waiting;        /* calls that wait for it */
     struct list waits;          /* hub_when_connected() */
     struct table tools_seen;    /* hash of a name -> hash of what it was */
 };
@@ -98,10 +98,10 @@ struct hub {
     unsigned telling;    /* how deep in fan-outs we are */
     struct map changed;  /* server -> bits of list_kinds that listeners have not been told of */
 
-    struct map parked; /* id -> struct parked: those that wait and those that did */
-    size_t waiting;
-    struct map named; /* uuid -> struct parked: those that wait and whose caller chose one */
-    uint64_t last_parked;
+    struct map waiting; /* id -> struct waiting_call: those that wait and those that did */
+    size_t n_waiting;
+    struct map named; /* uuid -> struct waiting_call: those that wait and whose caller chose one */
+    uint64_t last_waiting;
 
     struct timer health, idle;
     struct list waits;      /* hub_when_settled() */
@@ -134,7 +134,7 @@ bool member_is_lazy(const struct member *m);
 bool member_is_listed(const struct member *m);
 void member_touch(struct member *m); /* something happened to it */
 void hub_touch(struct hub *h);
-/* Its tools are gone, unless it only rests. */
+/* Its tools are gone, unless it is only idle. */
 void member_forget_lists(struct member *m);
 /* Ends the link and makes a new one of this spec, which starts when the old one is gone. */
 void member_replace(struct member *m, struct spec *spec);
@@ -147,7 +147,7 @@ void member_move(struct member *m, enum member_state to);
 bool member_is(const struct member *m, enum member_state s);
 /* It should be connected: a failure or loss is answered by the policy. */
 bool member_is_wanted(const struct member *m);
-/* It is connected; or it has gone away by itself, which member_settle() has not seen yet. */
+/* It is connected; or it has gone away by itself, which member_review() has not seen yet. */
 bool member_is_up(const struct member *m);
 /* Has been connected since somebody asked for it. */
 bool member_was_up(const struct member *m);
@@ -161,7 +161,7 @@ void member_attempt(struct member *m);
 void member_start(struct member *m);
 /* A call or a missing list wants it. */
 void member_wake(struct member *m);
-void member_settle(struct member *m);
+void member_review(struct member *m);
 void member_on_retry(void *ctx);
 link_open_fn member_open;
 
@@ -172,7 +172,7 @@ void hub_idle_wake(struct hub *h);
 
 /* hub_call.c */
 /* Sends what waits, or ends it if the server does not come. */
-void member_settle_calls(struct member *m);
+void member_send_waiting(struct member *m);
 void member_end_calls(struct member *m, const struct pb_error *err);
 /* Why it cannot be used now. Returns the code. */
 int member_fault(const struct member *m, struct pb_error *err);
@@ -188,9 +188,9 @@ loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
 void member_note_tools(struct member *m);
 
 /* hub_settle.c */
-void member_settle_waits(struct member *m);
+void member_tell_waits(struct member *m);
 void member_end_waits(struct member *m, const struct pb_error *err);
-void hub_settle_waits(struct hub *h);
+void hub_tell_waits(struct hub *h);
 
 /* hub_listen.c: what links tell; ctx is the member. */
 void member_on_event(void *ctx, const struct hub_event *e);
@@ -203,7 +203,7 @@ bool member_on_question(void *ctx, struct link *l, struct link_question *q, stru
 void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *q);
 void member_on_elicited(void *ctx, struct link *l, struct span params);
 void member_on_learned(void *ctx, struct link *l);
-void member_on_settled(void *ctx, struct link *l);
+void member_on_clear(void *ctx, struct link *l);
 void hub_tell(struct hub *h, const struct hub_event *e);
 void hub_tell_member(struct member *m, enum hub_event_kind kind);
 void hub_lists_changed(struct hub *h, const char *server, unsigned kinds);

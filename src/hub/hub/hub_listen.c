@@ -234,7 +234,7 @@ void member_on_learned(void *ctx, struct link *l)
     member_touch(m);
 }
 
-void member_on_settled(void *ctx, struct link *l)
+void member_on_clear(void *ctx, struct link *l)
 {
     struct member *m = ctx;
 

@@ -31,7 +31,7 @@ void member_attempt(struct member *m)
 {
     struct pb_error err;
 
-    if (m->load || m->closing || !link_settled(m->link))
+    if (m->load || m->closing || !link_is_clear(m->link))
         return; /* whoever ends that looks again */
     if (link_connect(m->link, m->reconnects, &err) < 0) {
         log_warn("server '%s': %s", m->name, err.msg);
@@ -97,7 +97,7 @@ static void try_again(struct member *m, unsigned step)
     uint64_t ms;
 
     if (m->reconnects >= p->max) {
-        member_move(m, MEMBER_RESTS);
+        member_move(m, MEMBER_UNWANTED);
         link_give_up(m->link);
         return;
     }
@@ -176,7 +176,7 @@ static void answer_delay(struct member *m)
 /* What is wanted of it, against how its link fares: what is done about it; NULL: nothing. */
 static void (*const answers[MEMBER_COUNT][FARES])(struct member *m) = {
     /*                    down          tried        failed          connected */
-    [MEMBER_RESTS]    = { NULL,         NULL,        NULL,           member_save },
+    [MEMBER_UNWANTED]    = { NULL,         NULL,        NULL,           member_save },
     [MEMBER_GIVEN_UP] = { NULL,         NULL,        NULL,           member_save },
     [MEMBER_ASKED]    = { answer_delay, NULL,        answer_failure, member_save },
     [MEMBER_WOKEN]    = { answer_delay, NULL,        answer_failure, member_save },
@@ -195,7 +195,7 @@ static bool has_ended(const struct member *m)
     return !member_is_wanted(m) && link_is_terminal(s) && !(s == LINK_ERROR && member_is_lazy(m));
 }
 
-void member_settle(struct member *m)
+void member_review(struct member *m)
 {
     enum fare fare = fares[link_state(m->link)];
 
@@ -203,6 +203,6 @@ void member_settle(struct member *m)
         answers[m->state.now][fare](m);
     if (fare != FARE_CONNECTED && has_ended(m))
         member_forget_lists(m);
-    member_settle_calls(m);
-    member_settle_waits(m);
+    member_send_waiting(m);
+    member_tell_waits(m);
 }

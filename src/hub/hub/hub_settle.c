@@ -54,7 +54,7 @@ static void attempt_error(const struct member *m, struct pb_error *err)
         member_fault(m, err);
 }
 
-void member_settle_waits(struct member *m)
+void member_tell_waits(struct member *m)
 {
     struct pb_error err;
 
@@ -137,7 +137,7 @@ static void report(struct hub *h, struct start_wait *w)
     w->fn(w->ctx, &(struct start_result){ connected, failed, messages, down == 0 });
 }
 
-void hub_settle_waits(struct hub *h)
+void hub_tell_waits(struct hub *h)
 {
     struct list now = LIST_INIT(now), *pos, *safe;
 

@@ -27,10 +27,10 @@ static void came_up(void *self)
 
 #define TO(s) SM_BIT(MEMBER_##s)
 /* Whatever is wanted of it, somebody may want it connected, or not, or gone. */
-#define WISHES (TO(ASKED) | TO(RESTS) | TO(LEAVING))
+#define WISHES (TO(ASKED) | TO(UNWANTED) | TO(LEAVING))
 /* clang-format off */
 static const struct sm_state states[MEMBER_COUNT] = {
-    [MEMBER_RESTS]    = { "rests",    TO(ASKED) | TO(WOKEN) | TO(LEAVING),        stop_waiting },
+    [MEMBER_UNWANTED]    = { "unwanted",   TO(ASKED) | TO(WOKEN) | TO(LEAVING),        stop_waiting },
     [MEMBER_GIVEN_UP] = { "given up", TO(WOKEN) | WISHES,                         stop_waiting },
     [MEMBER_ASKED]    = { "asked",    TO(WOKEN) | TO(UP) | WISHES,                stop_waiting },
     [MEMBER_WOKEN]    = { "woken",    TO(WOKEN) | TO(UP) | WISHES,                NULL },
@@ -54,12 +54,12 @@ bool member_is_up(const struct member *m) { return is_any(m, TO(UP) | TO(SICK));
 
 bool member_was_up(const struct member *m) { return is_any(m, TO(UP) | TO(SICK) | TO(MISSED)); }
 
-void member_state_init(struct member *m) { m->state = (struct sm){ states, MEMBER_RESTS }; }
+void member_state_init(struct member *m) { m->state = (struct sm){ states, MEMBER_UNWANTED }; }
 
 void member_move(struct member *m, enum member_state to) { sm_move(&m->state, m, to); }
 
 void member_unwant(struct member *m)
 {
     if (member_is_wanted(m))
-        member_move(m, MEMBER_RESTS);
+        member_move(m, MEMBER_UNWANTED);
 }

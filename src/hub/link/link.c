@@ -115,7 +115,7 @@ void link_close(struct link *l, enum call_cancel why, loop_fn *fn, void *ctx)
     link_unref(l);
 }
 
-bool link_settled(const struct link *l)
+bool link_is_clear(const struct link *l)
 {
     return !l->shared.client && !l->n_instances && !l->closing;
 }

@@ -68,8 +68,8 @@ struct link_options {
     void (*learned)(void *ctx, struct link *l);
     /* The params of notifications/tasks; `caller` as above. May be NULL. */
     void (*task_changed)(void *ctx, struct link *l, const char *caller, struct span params);
-    /* Nothing is left of the last connection: link_settled() has become true. May be NULL. */
-    void (*settled)(void *ctx, struct link *l);
+    /* Nothing is left of the last connection: link_is_clear() has become true. May be NULL. */
+    void (*cleared)(void *ctx, struct link *l);
     void *ctx;
 };
 
@@ -86,10 +86,10 @@ int link_connect(struct link *l, unsigned retries, struct pb_error *err);
 /* Ends a running attempt: idle. */
 void link_cancel_connect(struct link *l);
 /* From every state; ends in disconnected (C20), pending calls fail as CALL_DISCONNECTED. The client
- * closes in the background: link_settled() tells when nothing is left of it. */
+ * closes in the background: link_is_clear() tells when nothing is left of it. */
 void link_disconnect(struct link *l);
 /* A stopped lazy server: like link_disconnect(), but ends in idle. */
-void link_rest(struct link *l);
+void link_go_idle(struct link *l);
 void link_mark_reconnecting(struct link *l, unsigned attempt, unsigned max, int64_t next_retry_at);
 void link_give_up(struct link *l); /* error, disconnected -> failed */
 void link_set_enabled(struct link *l, bool on);
@@ -98,7 +98,7 @@ void link_set_spec(struct link *l, struct spec *spec);
 /* Takes over connect_ms, call_ms, refresh_on_change and inherit_env, for what begins from now on.
  */
 void link_tune(struct link *l, const struct link_options *o);
-bool link_settled(const struct link *l);
+bool link_is_clear(const struct link *l);
 
 /* A question of the server while it works on a call. */
 struct link_question;
@@ -117,9 +117,9 @@ struct call_spec {
     /* Who asks: calls with the same key come from the same client. Decides the instance of a
      * per_client server, and who may be asked. "" is nobody in particular. Copied. */
     const char *caller;
-    /* Where a caller comes from that can name itself anew with each call, and that nobody sees
-     * leaving: all of one origin together have a few instances, and the one that has rested longest
-     * makes room. NULL: hub_caller_left() will tell of its end. Copied. */
+    /* For callers that may use another key with each call, and of whose end nobody is told: where
+     * they come from. All of one origin share a few instances; for a new one, that which has been
+     * idle longest is closed. NULL: hub_caller_left() will tell of this caller's end. Copied. */
     const char *origin;
     /* The same for people: "Claude Code 2.1", "console". May be NULL. Copied, at most
      * MCP_CLIENT_LABEL_MAX bytes of it. */

@@ -247,7 +247,7 @@ int link_call(struct link *l, const struct call_spec *spec, uint64_t *out_id, st
     }
     timer_start(&c->timer, c->limit_ms);
     if (ch->caller)
-        instance_rest(ch);
+        instance_idle(ch);
     if (out_id)
         *out_id = c->id;
     return 0;

@@ -265,8 +265,8 @@ static void on_client_closed(void *ctx)
         warden_sweep_later(l->loop, d->mark);
     free(d);
     l->closing--;
-    if (!l->closed && l->opts.settled && link_settled(l))
-        l->opts.settled(l->opts.ctx, l);
+    if (!l->closed && l->opts.cleared && link_is_clear(l))
+        l->opts.cleared(l->opts.ctx, l);
     link_unref(l);
 }
 

@@ -121,7 +121,7 @@ static void reply_and_free(struct link_call *c, const struct client_reply *reply
     link_call_free(c);
     calls_pump(ch);
     if (ch->caller)
-        instance_rest(ch);
+        instance_idle(ch);
 }
 
 /* Of a name that the server or the client chose. */

@@ -236,7 +236,7 @@ MUST_CHECK int instance_open(struct channel **out, struct link *l, const struct 
 void instance_opened(struct channel *ch, const struct pb_error *err);
 void instance_lost(struct channel *ch, const struct pb_error *why);
 /* A call of it has begun or ended: its idleness is counted from here. */
-void instance_rest(struct channel *ch);
+void instance_idle(struct channel *ch);
 void instances_drop(struct link *l, enum call_cancel why);
 /* A call of it ran out of time: does it still live? */
 void instance_doubt(struct channel *ch);

@@ -115,7 +115,8 @@ static size_t count_of(const struct link *l, const char *origin)
     return n;
 }
 
-/* The one of this origin (NULL: of any) that has rested longest goes. False: all of them work. */
+/* The one of this origin (NULL: of any) that has been idle longest goes. False: all of them work.
+ */
 static bool make_room(struct link *l, const char *origin)
 {
     struct list *pos, *safe;
@@ -185,7 +186,7 @@ void instance_opened(struct channel *ch, const struct pb_error *err)
     }
     tasks_restore(ch);
     calls_pump(ch);
-    instance_rest(ch);
+    instance_idle(ch);
 }
 
 /* ---- one that may hang ---- */
@@ -219,7 +220,7 @@ void instance_lost(struct channel *ch, const struct pb_error *why)
         give_up(ch, why);
 }
 
-void instance_rest(struct channel *ch)
+void instance_idle(struct channel *ch)
 {
     uint64_t idle = ch->l->spec->idle_ms ? ch->l->spec->idle_ms : SPEC_IDLE_MS;
 

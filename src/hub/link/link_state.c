@@ -4,7 +4,7 @@
 #include "mcp/rpc/rpc.h"
 
 #define TO(s) SM_BIT(LINK_##s)
-/* Whatever it does, a server can be disconnected, put to rest and disabled. */
+/* Whatever it does, a server can be disconnected, made idle and disabled. */
 #define STOPPED (TO(DISCONNECTED) | TO(IDLE) | TO(DISABLED))
 /* clang-format off */
 static const struct sm_state link_states[LINK_COUNT] = {
@@ -190,7 +190,7 @@ void link_disconnect(struct link *l)
     link_move(l, &(struct link_status){ .state = LINK_DISCONNECTED });
 }
 
-void link_rest(struct link *l)
+void link_go_idle(struct link *l)
 {
     if (l->closed || link_in(l, LINK_IDLE) || link_in(l, LINK_DISABLED))
         return;

@@ -85,7 +85,7 @@ void link_watch_task(struct link *l, const char *caller, struct span id, bool on
         return;
     client_watch_task(ch->client, id, still_watched(ch, buf_span(&key), id));
     if (ch->caller)
-        instance_rest(ch);
+        instance_idle(ch);
 }
 
 bool link_watches_tasks(const struct link *l) { return l->tasks.keys.n > 0; }

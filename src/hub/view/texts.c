@@ -48,10 +48,10 @@ static const struct {
 static const struct {
     const char *before, *after, *icon;
 } displays[] = {
-    [CALL_IN_PROGRESS] = { "Using ", "...",              "spinner" },
-    [CALL_SUCCESS]     = { "",       " completed",       "checkmark" },
-    [CALL_ERROR]       = { "",       " failed",          "error" },
-    [CALL_TIMEOUT]     = { "",       " timed out after", "error" },
+    [SHOWN_IN_PROGRESS] = { "Using ", "...",              "spinner" },
+    [SHOWN_SUCCESS]     = { "",       " completed",       "checkmark" },
+    [SHOWN_ERROR]       = { "",       " failed",          "error" },
+    [SHOWN_TIMEOUT]     = { "",       " timed out after", "error" },
 };
 /* clang-format on */
 
@@ -161,7 +161,7 @@ void alert_text(struct buf *out, const char *server, const char *message)
 void call_display_text(struct buf *out, enum call_display d, const char *tool, unsigned timeout_s)
 {
     buf_printf(out, "%s%s%s", displays[d].before, tool, displays[d].after);
-    if (d == CALL_TIMEOUT)
+    if (d == SHOWN_TIMEOUT)
         buf_printf(out, " %us", timeout_s);
 }
 

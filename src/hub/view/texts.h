@@ -40,7 +40,7 @@ void call_place_text(struct buf *out, const char *server, uint64_t elapsed_ms);
 void alert_text(struct buf *out, const char *server, const char *message);
 
 /* S1-96..99. */
-enum call_display { CALL_IN_PROGRESS, CALL_SUCCESS, CALL_ERROR, CALL_TIMEOUT };
+enum call_display { SHOWN_IN_PROGRESS, SHOWN_SUCCESS, SHOWN_ERROR, SHOWN_TIMEOUT };
 void call_display_text(struct buf *out, enum call_display d, const char *tool, unsigned timeout_s);
 const char *call_display_icon(enum call_display d); /* "spinner", "checkmark", "error" */
 void delete_confirmation(struct buf *out, const char *display_name); /* S1-125 */

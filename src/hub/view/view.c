@@ -145,7 +145,7 @@ static void fold_idle(struct view *v, struct server *s, const struct hub_event *
 
 typedef void fold_fn(struct view *v, struct server *s, const struct hub_event *e);
 
-/* What a state does beside being shown. A lazy server that rests keeps its tools: they can be
+/* What a state does beside being shown. A lazy server that is idle keeps its tools: they can be
  * called. */
 static fold_fn *const folds[LINK_COUNT] = {
     [LINK_DISABLED] = fold_disabled, [LINK_IDLE] = fold_idle,     [LINK_CONNECTED] = fold_connected,

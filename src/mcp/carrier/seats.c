@@ -24,14 +24,14 @@ static struct seat_owner *with_most(const struct seats *all)
 
 /* Only a few are looked at. Those that are busy go to the end, though nobody used them: the next
  * look gets further. */
-static struct seat *resting(struct seat_owner *o)
+static struct seat *find_idle(struct seat_owner *o)
 {
     enum { LOOK_AT = 16 };
 
     for (int i = 0; i < LOOK_AT && !list_empty(&o->seats); i++) {
         struct seat *s = seat_at(o->seats.next);
 
-        if (s->ops->rests && s->ops->rests(s))
+        if (s->ops->idle && s->ops->idle(s))
             return s;
         seat_touch(s);
     }
@@ -46,7 +46,7 @@ static bool make_room(struct seats *all, struct seat_owner *asks)
 
     if (owned(asks) == owned(most))
         most = asks;
-    s = resting(most);
+    s = find_idle(most);
     if (!s && most != asks)
         s = seat_at(most->seats.next);
     if (!s)

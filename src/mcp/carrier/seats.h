@@ -1,9 +1,9 @@
 /* seats.h - the places for sessions at one listener, whatever path and token they came by.
  *
  * There are MCP_SESSIONS_MAX. When all are taken and somebody asks for one more, the owner with
- * most gives one up: that which rests longest. If that owner is who asks and nothing of its own
- * seems to rest, it is refused; for the sake of another one that is busy ends, too. So an owner of
- * many sessions locks nobody out but itself. */
+ * most gives one up: that which has been idle longest. If that owner is who asks and nothing of its
+ * own seems to be idle, it is refused; for the sake of another one that is busy ends, too. So an
+ * owner of many sessions locks nobody out but itself. */
 #pragma once
 #include "base/base.h"
 
@@ -11,8 +11,8 @@ struct seat;
 struct seat_owner;
 
 struct seat_ops {
-    bool (*rests)(const struct seat *s); /* its end would not be noticed now; NULL: never */
-    void (*end)(struct seat *s);         /* must leave */
+    bool (*idle)(const struct seat *s); /* its end would not be noticed now; NULL: never */
+    void (*end)(struct seat *s);        /* must leave */
 };
 
 struct seats {

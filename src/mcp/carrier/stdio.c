@@ -76,7 +76,7 @@ static uint64_t left_so_far(const struct stdio_carrier *h)
 }
 
 /* Forgets the answers that have left the queue, and counts them once the input has ended. */
-static void settle(struct stdio_carrier *h)
+static void forget_sent(struct stdio_carrier *h)
 {
     const uint64_t *ends = (const uint64_t *)(const void *)h->ends.p;
     uint64_t left = left_so_far(h);
@@ -190,7 +190,7 @@ static void give(struct stdio_carrier *h, const struct span *parts, size_t n)
         return;
     }
     if (!stream_queued(h->out))
-        settle(h);
+        forget_sent(h);
     check_congestion(h);
 }
 
@@ -428,7 +428,7 @@ static void on_drain(void *ctx)
 {
     struct stdio_carrier *h = ctx;
 
-    settle(h);
+    forget_sent(h);
     check_congestion(h);
     tell_missed(h);
     if (h->state.now == STDIO_OPEN && lines_stopped(&h->lines))
@@ -442,7 +442,7 @@ static void on_flushed(void *ctx, bool flushed)
     if (h->state.now != STDIO_FLUSHING)
         return;
     if (flushed)
-        settle(h);
+        forget_sent(h);
     finish(h);
 }
 
@@ -480,7 +480,7 @@ static void start_ending(struct stdio_carrier *h, uint64_t grace_ms)
 {
     sm_move(&h->state, h, STDIO_ENDING);
     h->ended_at = loop_now(h->loop);
-    settle(h);
+    forget_sent(h);
     if (!peer_in_flight(h->peer))
         start_flush(h);
     else
@@ -497,7 +497,7 @@ static void on_eof(void *ctx)
 {
     struct stdio_carrier *h = ctx;
 
-    settle(h);
+    forget_sent(h);
     h->eof = true;
     begin_lines(h);
     lines_end(&h->lines);

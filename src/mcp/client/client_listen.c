@@ -217,7 +217,7 @@ static bool honours(struct json uris, struct span uri)
     return false;
 }
 
-static void settle_waiting(struct client *c, struct json uris)
+static void end_waiting(struct client *c, struct json uris)
 {
     for (bool found = true; found && !c->closing;) {
         struct map_slot *slot;
@@ -260,7 +260,7 @@ void client_listen_acknowledged(struct client *c, struct json params)
     c->listen.now = s;
     c->listen.next = NULL;
     cancel_stream(c, old);
-    settle_waiting(c, json_get(honoured, "resourceSubscriptions"));
+    end_waiting(c, json_get(honoured, "resourceSubscriptions"));
     if (c->listen.stale && !c->closing && client_in(c, CL_READY))
         client_listen_open(c);
 }

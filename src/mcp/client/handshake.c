@@ -54,8 +54,8 @@ static void say_initialized(struct client *c)
     out.text = buf_span(&text);
     if (c->wire->ops->acks)
         out.id = c->opening.hello = ++c->next_id;
-    if (c->wire->ops->settle)
-        c->wire->ops->settle(c->wire, c->rev);
+    if (c->wire->ops->agreed)
+        c->wire->ops->agreed(c->wire, c->rev);
     if (c->wire->ops->send(c->wire, &out, &err) < 0)
         client_opening_failed(c, &err);
     else if (!out.id)

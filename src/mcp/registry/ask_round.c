@@ -49,7 +49,7 @@ static void give_up(struct pb_call *c, const char *why)
 {
     call_fail_text(c, span_of(why));
     if (c->task) {
-        task_settled(c);
+        task_concluded(c);
     } else {
         call_answer(c);
         call_over(c);
@@ -139,7 +139,7 @@ void ask_round(struct pb_call *c)
         call_start(c); /* it only wanted to be run again, with its state */
     } else if (c->task) {
         c->where = CALL_PARKED;
-        task_parked(c);
+        task_asks(c);
     } else if (c->rev->era == ERA_MODERN) {
         reply_input_required(c);
     } else {

@@ -4,7 +4,7 @@
  * line belongs to the handler's thread. What both touch is atomic or behind `lock`. Three things
  * keep a call: being in progress, a worker that holds it, and events on their way to the loop.
  *
- *     running --> parked (questions are out) --> running ...
+ *     running --> asking (questions are out) --> running ...
  *        |           |
  *        +-----------+--> over
  *
@@ -77,7 +77,7 @@ struct pb_call {
     bool completed;      /* the loop's: the outcome of this run was taken */
 
     /* Under the lock, with `wake` told of `cancelled`. */
-    bool deferred, returned, finished, settled;
+    bool deferred, returned, finished, concluded;
     bool orphan; /* the loop may be gone */
     int status;
     bool posted;
@@ -151,7 +151,7 @@ bool call_set_arguments(struct pb_call *c, struct json arguments);
 void call_set_written(struct pb_call *c);
 
 /* call_outcome.c: writes the outcome from what was replied. On the handler's thread. */
-void call_settle(struct pb_call *c, int status);
+void call_write_outcome(struct pb_call *c, int status);
 /* The outcome "it failed", in words, as the kind of call and the error style want it. */
 void call_fail_text(struct pb_call *c, struct span text);
 void call_fail_rpc(struct pb_call *c, int code, struct span text, struct span data);

@@ -152,7 +152,7 @@ static void end_completion(struct pb_call *c)
                c->blocks > MCP_COMPLETIONS_MAX ? "true" : "false");
 }
 
-void call_settle(struct pb_call *c, int status)
+void call_write_outcome(struct pb_call *c, int status)
 {
     static void (*const ends[])(struct pb_call *) = {
         [CALL_TOOL] = end_tool,

@@ -6,11 +6,11 @@
 #include <time.h>
 
 /* On the thread that brought the second of: the handler returned, its answer is finished. */
-static void settle(struct pb_call *c)
+static void conclude(struct pb_call *c)
 {
-    call_settle(c, c->status);
+    call_write_outcome(c, c->status);
     pthread_mutex_lock(&c->lock);
-    c->settled = true;
+    c->concluded = true;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -29,7 +29,7 @@ static void run_handler(struct pb_call *c)
     both = c->finished;
     pthread_mutex_unlock(&c->lock);
     if (both)
-        settle(c);
+        conclude(c);
 }
 
 static void on_work(void *ctx) { run_handler(ctx); }
@@ -41,7 +41,7 @@ static void deliver(struct pb_call *c)
     } else if (c->outcome == OUTCOME_ASK) {
         ask_round(c);
     } else if (c->task) {
-        task_settled(c);
+        task_concluded(c);
     } else {
         call_answer(c);
         call_over(c);
@@ -50,13 +50,13 @@ static void deliver(struct pb_call *c)
 
 void call_look(struct pb_call *c)
 {
-    bool settled;
+    bool concluded;
 
     call_events_drain(c);
     pthread_mutex_lock(&c->lock);
-    settled = c->settled;
+    concluded = c->concluded;
     pthread_mutex_unlock(&c->lock);
-    if (!settled || c->completed)
+    if (!concluded || c->completed)
         return;
     c->completed = true;
     deliver(c);
@@ -66,7 +66,7 @@ void call_look(struct pb_call *c)
 static void handler_left(struct pb_call *c)
 {
     if (--c->reg->running == 0 && c->reg->server)
-        server_settled(c->reg->server);
+        server_drained(c->reg->server);
 }
 
 static void on_worked(void *ctx)
@@ -81,7 +81,7 @@ static void on_worked(void *ctx)
 static void reset(struct pb_call *c)
 {
     c->where = CALL_RUNNING;
-    c->completed = c->deferred = c->returned = c->finished = c->settled = false;
+    c->completed = c->deferred = c->returned = c->finished = c->concluded = false;
     c->status = 0;
     c->out.n = c->structured.n = c->text.n = c->data.n = c->missing.n = 0;
     c->blocks = 0;
@@ -148,7 +148,7 @@ void pb_call_finish(struct pb_call *call, int status)
     pthread_mutex_unlock(&call->lock);
     if (twice || !both)
         return;
-    settle(call);
+    conclude(call);
     if (!call_poke(call))
         call_unref(call); /* its being in progress, which the loop would have ended */
 }

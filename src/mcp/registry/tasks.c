@@ -226,7 +226,7 @@ static void write_error(struct buf *out, int code, struct span text, struct span
     json_end(&o);
 }
 
-void task_settled(struct pb_call *c)
+void task_concluded(struct pb_call *c)
 {
     struct task *t = c->task;
     bool failed = c->outcome == OUTCOME_ERROR;
@@ -261,7 +261,7 @@ void task_expired(struct pb_call *c, struct span text)
     call_cancel(c);
 }
 
-void task_parked(struct pb_call *c)
+void task_asks(struct pb_call *c)
 {
     sm_move(&c->task->status, c->task, TASK_INPUT);
     timer_stop(&c->deadline);

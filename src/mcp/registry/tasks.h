@@ -16,9 +16,9 @@ void tasks_free(struct tasks *t);
  * too many, and the call was refused. */
 bool task_begin(struct pb_call *c);
 /* The handler has an outcome. */
-void task_settled(struct pb_call *c);
+void task_concluded(struct pb_call *c);
 /* Its questions wait for tasks/update. */
-void task_parked(struct pb_call *c);
+void task_asks(struct pb_call *c);
 /* Its own time limit has passed. */
 void task_expired(struct pb_call *c, struct span text);
 /* A word on how far it is. */

@@ -15,7 +15,7 @@ struct batch {
 };
 
 /* Why the array is refused as a whole, as words for -32600; NULL when it is fine. `r` is what the
- * session speaks; NULL when that is not settled yet. */
+ * session speaks; NULL when that is not agreed yet. */
 const char *batch_refusal(const struct message *m, const struct revision *r);
 
 /* Hands the elements to the peer in their order and frees the message. Elements that are no

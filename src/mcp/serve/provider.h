@@ -38,7 +38,7 @@ struct provider {
     /* This client is gone for good: its session ended or its connection closed. May be NULL. */
     void (*left)(void *ctx, struct peer *p);
     /* How many handlers still run, also ones whose request has ended: a stop gives them
-     * MCP_STOP_MS. Call server_settled() when it falls to 0. May be NULL. */
+     * MCP_STOP_MS. Call server_drained() when it falls to 0. May be NULL. */
     size_t (*running)(void *ctx);
     /* The server stops: what still runs without a request is to end. May be NULL. */
     void (*stop)(void *ctx);

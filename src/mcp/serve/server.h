@@ -28,7 +28,7 @@ void server_list_changed(struct pb_server *s, const char *list);
 /* Told to those who subscribed to it. [any thread] */
 void server_resource_updated(struct pb_server *s, struct span uri);
 /* The provider's handlers have all ended: a stop that waits for them goes on. Loop thread. */
-void server_settled(struct pb_server *s);
+void server_drained(struct pb_server *s);
 /* "created", "initializing", "ready", "closing", "closed", "error" */
 const char *server_state(const struct pb_server *s);
 bool server_stopping(const struct pb_server *s);

@@ -259,7 +259,7 @@ void server_stop_init(struct pb_server *s)
     s->wake_out = -1;
 }
 
-void server_settled(struct pb_server *s)
+void server_drained(struct pb_server *s)
 {
     go_on(s);
     server_check_end(s);

@@ -1,9 +1,9 @@
 /* wire.h - the seam between a client session and what carries its messages.
  *
  * A wire knows bytes, processes, sockets and HTTP; the client knows JSON-RPC. The client numbers
- * its requests; a wire says about which of them a message came, when it can know: over HTTP each
- * request has an answer stream of its own. All on the loop's thread; events never run inside a call
- * of the client, except `closed` of none at all.
+ * its requests. A wire says to which of them a message belongs, when it can know: over HTTP each
+ * request has an answer stream of its own. All on the loop's thread. No event runs inside a call of
+ * the client.
  *
  *   wire_stdio.c    to a child process
  *   wire_socket.c   over a connected descriptor
@@ -60,7 +60,7 @@ struct wire_ops {
     /* Request `id` is over for the client. May be NULL; so may the following. */
     void (*drop)(struct wire *w, uint64_t id, enum wire_drop why);
     /* The legacy handshake gave this revision. */
-    void (*settle)(struct wire *w, const struct revision *rev);
+    void (*agreed)(struct wire *w, const struct revision *rev);
     /* Open the stream for what the server says by itself. */
     void (*listen)(struct wire *w);
     /* Nothing is read from the server while it is held: who waits for its answers cannot take

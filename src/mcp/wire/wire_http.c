@@ -76,7 +76,7 @@ static void http_drop(struct wire *wire, uint64_t id, enum wire_drop why)
     timer_start(&x->timer, MCP_STREAM_LINGER_MS);
 }
 
-static void http_settle(struct wire *wire, const struct revision *rev)
+static void http_agreed(struct wire *wire, const struct revision *rev)
 {
     of(wire)->rev = rev->era == ERA_LEGACY ? rev : NULL;
 }
@@ -156,7 +156,7 @@ static const struct wire_ops http_ops = {
     .acks = true,
     .send = http_send,
     .drop = http_drop,
-    .settle = http_settle,
+    .agreed = http_agreed,
     .listen = http_listen,
     .hold_answer = http_hold_answer,
     .reset = http_reset,

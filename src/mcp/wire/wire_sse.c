@@ -218,7 +218,7 @@ static int sse_send(struct wire *wire, const struct wire_out *m, struct pb_error
 }
 
 /* The answer comes on the other stream: the POST only has to have arrived. */
-static void sse_settle(struct wire *wire, const struct revision *rev) { of(wire)->rev = rev; }
+static void sse_agreed(struct wire *wire, const struct revision *rev) { of(wire)->rev = rev; }
 
 static void sse_hold(struct wire *wire, bool on)
 {
@@ -265,7 +265,7 @@ static const struct wire_ops sse_ops = {
     .kind = WIRE_SSE,
     .acks = true,
     .send = sse_send,
-    .settle = sse_settle,
+    .agreed = sse_agreed,
     .hold = sse_hold,
     .close = sse_close,
 };

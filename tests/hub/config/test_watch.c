@@ -54,9 +54,9 @@ static int told(struct rig *r)
     int before = r->told;
 
     hear(r);
-    loop_advance(r->loop, WATCH_SETTLE_MS);
+    loop_advance(r->loop, WATCH_QUIET_MS);
     hear(r);
-    loop_advance(r->loop, WATCH_SETTLE_MS);
+    loop_advance(r->loop, WATCH_QUIET_MS);
     return r->told - before;
 }
 
@@ -88,7 +88,7 @@ TEST(a_loop_that_comes_late_goes_on_watching)
     append(path, " ");
     hear(&r);
     append(path, " ");
-    r.clock.now += 10 * WATCH_SETTLE_MAX_MS;
+    r.clock.now += 10 * WATCH_QUIET_MAX_MS;
     CHECK_INT(told(&r), 1);
     append(path, " ");
     CHECK_INT(told(&r), 1);
@@ -166,7 +166,7 @@ TEST(changes_that_follow_each_other_are_told_when_they_settle)
         temp_write(a, "x");
         temp_write(b, "y");
         hear(&r);
-        loop_advance(r.loop, WATCH_SETTLE_MS - 1);
+        loop_advance(r.loop, WATCH_QUIET_MS - 1);
         CHECK_INT(r.told, 0);
     }
     loop_advance(r.loop, 1);
@@ -181,11 +181,11 @@ TEST(a_file_that_never_settles_is_told_all_the_same)
     struct rig r;
 
     BEGIN(&r, path);
-    for (int ms = 0; ms < WATCH_SETTLE_MAX_MS; ms += WATCH_SETTLE_MS / 2) {
+    for (int ms = 0; ms < WATCH_QUIET_MAX_MS; ms += WATCH_QUIET_MS / 2) {
         CHECK_INT(r.told, 0);
         append(path, "x");
         hear(&r);
-        loop_advance(r.loop, WATCH_SETTLE_MS / 2);
+        loop_advance(r.loop, WATCH_QUIET_MS / 2);
     }
     CHECK_INT(r.told, 1);
     end(&r);

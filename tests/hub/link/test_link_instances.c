@@ -210,8 +210,8 @@ TEST(disconnecting_ends_all_instances)
     link_disconnect(rig.link);
     CHECK_INT(a.count + b.count, 2);
     CHECK_INT(instances(&rig), 0);
-    CHECK(!link_settled(rig.link));
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    CHECK(!link_is_clear(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(rig.f->closes, 3);
     link_rig_done(&rig);
 }
@@ -273,7 +273,7 @@ TEST(an_instance_that_is_dropped_at_work_leaves_no_timer_behind)
         else if (way == BY_DISABLE)
             link_set_enabled(rig.link, false);
         else if (way == BY_REST)
-            link_rest(rig.link);
+            link_go_idle(rig.link);
         else if (way == BY_LOSS)
             fake_break(rig.f, "gone");
         else

@@ -90,7 +90,7 @@ TEST(a_real_server_is_started_called_and_stopped)
     CHECK_HAS(a.result, "hi");
     fake_reply_done(&a);
     link_disconnect(rig.link);
-    FAKES_WAIT(&rig.fakes, link_settled(rig.link));
+    FAKES_WAIT(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(kill(pid, 0), -1);
     CHECK_INT(errno, ESRCH);
     connect_real(&rig, LINK_CONNECTED); /* and once more */
@@ -165,7 +165,7 @@ TEST(a_server_that_never_answers_is_given_up_and_killed)
     loop_advance(rig.fakes.loop, 10000);
     CHECK_INT(link_state(rig.link), LINK_ERROR);
     CHECK_HAS(link_rig_message_of_state(&rig), "no answer within 10s");
-    while (!link_settled(rig.link)) { /* stdin closed, SIGTERM, SIGKILL: each has its time */
+    while (!link_is_clear(rig.link)) { /* stdin closed, SIGTERM, SIGKILL: each has its time */
         loop_advance(rig.fakes.loop, 500);
         loop_turn(rig.fakes.loop, false);
     }

@@ -383,7 +383,7 @@ TEST(a_cancelled_call_counts_until_it_is_answered_or_long_over)
             loop_advance(rig.fakes.loop, LINK_GHOST_MS);
         } else if (way == BY_CONNECTION) {
             link_disconnect(rig.link);
-            FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+            FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
             link_rig_connect(&rig);
         } else {
             loop_advance(rig.fakes.loop, LINK_GHOST_MS - 1);
@@ -635,7 +635,7 @@ TEST(questions_of_no_call_go_to_the_owner_or_get_the_plain_answer)
     link_rig_call(&rig, &a, "roots");
     FAKES_UNTIL(&rig.fakes, rig.n_asked == 2);
     fake_break(rig.f, "gone");
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     link_refuse(rig.questions[1], -1, "late");
     CHECK_INT(a.count, 1);
 

@@ -14,7 +14,7 @@ TEST(a_new_link_is_idle_and_knows_its_spec)
     CHECK_STR(link_name(rig.link), "alpha");
     CHECK(link_spec(rig.link) == rig.spec);
     CHECK_INT(link_state(rig.link), LINK_IDLE);
-    CHECK(link_settled(rig.link));
+    CHECK(link_is_clear(rig.link));
     link_facts(rig.link, &facts);
     CHECK(!facts.protocol);
     CHECK_INT(facts.calls, 0);
@@ -101,7 +101,7 @@ TEST(a_client_that_cannot_be_made_ends_in_error_with_the_count_it_was_given)
     CHECK_HAS(fakes_json(&rig.fakes, EVENT_STATE, NULL, NULL), "\"retries\":3");
     CHECK_INT(fakes_count(&rig.fakes, EVENT_LOG, NULL, "\"level\":\"error\""), 1);
     CHECK_INT(link_last_error(rig.link)->code, PB_E_CLOSED);
-    CHECK(link_settled(rig.link));
+    CHECK(link_is_clear(rig.link));
 
     rig.f->connect = FAKE_CONNECT_OK;
     link_rig_connect(&rig);
@@ -139,11 +139,11 @@ TEST(cancelling_an_attempt_that_hangs_leads_back_to_idle)
     CHECK_INT(link_connect(rig.link, 0, &err), 0);
     fakes_settle(&rig.fakes);
     CHECK_INT(link_state(rig.link), LINK_CONNECTING);
-    CHECK(!link_settled(rig.link));
+    CHECK(!link_is_clear(rig.link));
     link_cancel_connect(rig.link);
     CHECK_INT(link_state(rig.link), LINK_IDLE);
     CHECK_STR(fakes_states(&rig.fakes, "alpha"), "idle>connecting connecting>idle");
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(rig.f->closes, 1);
     loop_advance(rig.fakes.loop, 60000); /* its limit is gone too */
     CHECK_INT(link_state(rig.link), LINK_IDLE);
@@ -242,8 +242,8 @@ TEST(disconnecting_closes_the_client_and_works_from_every_state)
     link_rig_start(&rig);
     link_disconnect(rig.link);
     CHECK_INT(link_state(rig.link), LINK_DISCONNECTED);
-    CHECK(!link_settled(rig.link));
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    CHECK(!link_is_clear(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(rig.f->closes, 1);
     CHECK_STR(link_rig_message_of_state(&rig), "");
     fakes_forget_events(&rig.fakes);
@@ -265,7 +265,7 @@ TEST(disconnecting_closes_the_client_and_works_from_every_state)
     link_mark_reconnecting(rig.link, 1, 5, 0);
     link_disconnect(rig.link);
     CHECK_INT(link_state(rig.link), LINK_DISCONNECTED);
-    link_rest(rig.link);
+    link_go_idle(rig.link);
     CHECK_INT(link_state(rig.link), LINK_IDLE);
     link_disconnect(rig.link);
     CHECK_INT(link_state(rig.link), LINK_DISCONNECTED);
@@ -347,7 +347,7 @@ TEST(a_disabled_server_does_nothing_until_it_is_enabled)
     CHECK_INT(link_state(rig.link), LINK_DISABLED);
     CHECK_INT(link_connect(rig.link, 0, &err), -PB_E_BUSY);
     link_disconnect(rig.link);
-    link_rest(rig.link);
+    link_go_idle(rig.link);
     CHECK_INT(link_state(rig.link), LINK_DISABLED);
     link_set_enabled(rig.link, true);
     CHECK_INT(link_state(rig.link), LINK_IDLE);
@@ -355,7 +355,7 @@ TEST(a_disabled_server_does_nothing_until_it_is_enabled)
     link_rig_connect(&rig);
     link_set_enabled(rig.link, false);
     CHECK_INT(link_state(rig.link), LINK_DISABLED);
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(rig.f->closes, 1);
     link_rig_done(&rig);
 }
@@ -367,9 +367,9 @@ TEST(a_lazy_server_that_rests_is_idle_again_and_what_is_known_of_it_stays)
 
     link_rig_init(&rig);
     link_rig_start(&rig);
-    link_rest(rig.link);
+    link_go_idle(rig.link);
     CHECK_INT(link_state(rig.link), LINK_IDLE);
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     link_facts(rig.link, &facts);
     CHECK(facts.protocol);
     CHECK(facts.capabilities.n);
@@ -398,7 +398,7 @@ TEST(a_server_that_dies_is_disconnected_with_its_last_words)
     CHECK(facts.crashed);
     link_last_words(rig.link, &words);
     CHECK_STR(buf_cstr(&words), "panic: out of cheese");
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     link_rig_connect(&rig);
     link_disconnect(rig.link);
     link_facts(rig.link, &facts);
@@ -489,7 +489,7 @@ TEST(fifty_starts_and_stops_in_a_row_leave_nothing_behind)
         link_disconnect(rig.link);
         CHECK_INT(link_state(rig.link), LINK_DISCONNECTED);
     }
-    FAKES_UNTIL(&rig.fakes, link_settled(rig.link));
+    FAKES_UNTIL(&rig.fakes, link_is_clear(rig.link));
     CHECK_INT(rig.f->connects, 50);
     CHECK_INT(rig.f->closes, 50);
     link_rig_done(&rig);

@@ -203,10 +203,10 @@ TEST(a_call_in_the_chat_says_what_became_of_it)
         enum call_display display;
         const char *text, *icon;
     } cases[] = {
-        { CALL_IN_PROGRESS, "Using github.search...", "spinner" },
-        { CALL_SUCCESS, "github.search completed", "checkmark" },
-        { CALL_ERROR, "github.search failed", "error" },
-        { CALL_TIMEOUT, "github.search timed out after 30s", "error" },
+        { SHOWN_IN_PROGRESS, "Using github.search...", "spinner" },
+        { SHOWN_SUCCESS, "github.search completed", "checkmark" },
+        { SHOWN_ERROR, "github.search failed", "error" },
+        { SHOWN_TIMEOUT, "github.search timed out after 30s", "error" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

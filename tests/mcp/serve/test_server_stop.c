@@ -146,7 +146,7 @@ TEST(handlers_that_still_run_get_five_seconds)
         CHECK_INT(m.closed, 0);
         if (settles) {
             f.running = 0;
-            server_settled(f.server);
+            server_drained(f.server);
         } else {
             loop_advance(f.loop, 1);
             f.running = 0;

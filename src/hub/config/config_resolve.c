@@ -38,7 +38,7 @@ static const char *const *split_words(struct arena *a, const char *text)
     return words;
 }
 
-static int settle_command(struct config_entry *e)
+static int resolve_command(struct config_entry *e)
 {
     struct spec *s = e->spec;
 
@@ -56,7 +56,7 @@ static int settle_command(struct config_entry *e)
     return 0;
 }
 
-static void settle_package(struct config_entry *e)
+static void resolve_package(struct config_entry *e)
 {
     struct spec *s = e->spec;
 
@@ -86,7 +86,7 @@ static bool same_word(struct span a, const char *b)
     return i == a.n;
 }
 
-static int settle_word(struct config_entry *e)
+static int resolve_word(struct config_entry *e)
 {
     static const struct {
         const char *word;
@@ -115,13 +115,13 @@ static int settle_word(struct config_entry *e)
                       "expected \"stdio\", \"sse\" or \"http\", got \"%s\"", shown);
 }
 
-static int settle_transport(struct config_entry *e)
+static int resolve_transport(struct config_entry *e)
 {
     struct spec *s = e->spec;
     bool command = s->command != NULL, url = s->url != NULL;
 
     if (!json_is(e->transport, JSON_NONE)) {
-        int rc = settle_word(e);
+        int rc = resolve_word(e);
 
         /* S1 says stdio of everything that is a package, a hosted one too. */
         if (rc == 0 && e->mcps && s->transport == SPEC_STDIO && url && !command)
@@ -159,7 +159,7 @@ static int check_url(struct config_entry *e)
 }
 
 /* What the other kind of transport would use is dropped, so that nobody thinks it is used. */
-static int settle_reach(struct config_entry *e)
+static int resolve_reach(struct config_entry *e)
 {
     struct spec *s = e->spec;
 
@@ -183,7 +183,7 @@ static int settle_reach(struct config_entry *e)
     return check_url(e);
 }
 
-static void settle_auth(struct config_entry *e)
+static void resolve_auth(struct config_entry *e)
 {
     if (!json_is(e->auth, JSON_NONE))
         return;
@@ -193,19 +193,19 @@ static void settle_auth(struct config_entry *e)
         e->spec->auth = SPEC_AUTH_KEYFILE;
 }
 
-int entry_settle(struct config_entry *e)
+int entry_resolve(struct config_entry *e)
 {
-    int rc = settle_command(e);
+    int rc = resolve_command(e);
 
     if (rc < 0)
         return rc;
-    settle_package(e);
-    rc = settle_transport(e);
+    resolve_package(e);
+    rc = resolve_transport(e);
     if (rc == 0)
-        rc = settle_reach(e);
+        rc = resolve_reach(e);
     if (rc < 0)
         return rc;
-    settle_auth(e);
+    resolve_auth(e);
     if (e->mcps && json_is(e->start, JSON_NONE))
         e->spec->start = SPEC_LAZY;
     return 0;
