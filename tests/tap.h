@@ -84,6 +84,14 @@ enum { TAP_SKIPPED = 77 };
         _exit(TAP_SKIPPED);  \
     } while (0)
 
+/* For what valgrind does to a program: it keeps descriptors for itself, and does not know every
+ * system call. */
+#define TAP_SKIP_UNDER_VALGRIND(why)   \
+    do {                               \
+        if (getenv("UNDER_VALGRIND"))  \
+            TAP_SKIP("valgrind " why); \
+    } while (0)
+
 /* 1 passed, 0 failed, TAP_SKIPPED. */
 static int tap_run(void (*run)(void))
 {

@@ -573,6 +573,7 @@ TEST(the_kernel_kills_the_child_when_the_parent_is_killed)
     int fds[2];
     pid_t parent, child = 0;
 
+    TAP_SKIP_UNDER_VALGRIND("has no descriptors of processes");
     CHECK_INT(pipe(fds), 0);
     parent = fork();
     if (parent == 0) {

@@ -65,6 +65,7 @@ TEST(children_get_the_limit_of_files_that_we_came_with)
     struct rlimit files;
     char script[256];
 
+    TAP_SKIP_UNDER_VALGRIND("has limits of its own");
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = 200;
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
