@@ -55,14 +55,3 @@ void clock_iso(int64_t wall_ms, char out[static CLOCK_ISO_CHARS + 1])
              tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
     snprintf(out, CLOCK_ISO_CHARS + 1, "%.19s.%03dZ", day, ms);
 }
-
-static uint64_t manual_now(struct clock *c) { return ((struct manual_clock *)c)->now; }
-
-static int64_t manual_wall(struct clock *c) { return ((struct manual_clock *)c)->wall; }
-
-void manual_clock_init(struct manual_clock *m)
-{
-    m->clock = (struct clock){ manual_now, manual_wall, 1 };
-    m->now = 1000;
-    m->wall = INT64_C(1785240000000);
-}

@@ -1,5 +1,5 @@
 /* clock.h - time as a thing that can be handed in. Whatever waits, waits on the clock of its
- * loop; tests hand in a clock that they advance by hand (test_clock in io). */
+ * loop; tests hand in a clock that they advance by hand. */
 #pragma once
 #include <stdint.h>
 
@@ -16,10 +16,9 @@ struct clock *clock_real(void);
 enum { CLOCK_ISO_CHARS = 24 };
 void clock_iso(int64_t wall_ms, char out[static CLOCK_ISO_CHARS + 1]);
 
-/* Stands still until it is moved. */
+/* Stands still until it is moved, by loop_advance(). Tests make one. */
 struct manual_clock {
     struct clock clock;
     uint64_t now;
     int64_t wall;
 };
-void manual_clock_init(struct manual_clock *m);

@@ -216,8 +216,7 @@ enum {
     WIRE_NAME_MAX = 64,            /* an outward tool name */
     FILTER_DEPTH_MAX = 32,
     FILTER_NODES_MAX = 10000,
-    MODES_MAX = 1000,       /* named filters */
-    VIEW_CALLS_MAX = 10000, /* active calls shown */
+    MODES_MAX = 1000, /* named filters */
     VIEW_ALERTS_MAX = 1000,
     WATCH_QUIET_MS = 100,         /* several changes of a file are one */
     WATCH_QUIET_MAX_MS = 1000,    /* even if there is no end to them */

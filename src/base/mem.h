@@ -15,7 +15,7 @@ char *mem_dupn(const char *p, size_t n) __attribute__((returns_nonnull, malloc))
 /* NULL stays NULL. */
 char *mem_dup_opt(const char *s);
 
-/* The number of mem_* blocks handed out so far: tests of allocation budgets read it. */
+/* The number of mem_* blocks handed out so far. */
 uint64_t mem_count(void);
 
 /* For a program that stays: threads share one heap, as what each would keep for itself adds up to

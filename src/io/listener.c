@@ -80,5 +80,3 @@ void listener_free(struct listener *s)
     readable_free(TAKE(s->readable));
     loop_free_later(s->loop, s, free);
 }
-
-bool listener_rests(const struct listener *s) { return !s->readable; }

@@ -14,5 +14,3 @@ MUST_CHECK int listener_new(struct listener **out, struct pb_loop *l, int fd, li
                             void *ctx, struct pb_error *err);
 /* fn does not run any more. */
 void listener_free(struct listener *s);
-/* Does it back off? */
-bool listener_rests(const struct listener *s);

@@ -8,7 +8,7 @@ enum {
     CLOSING_TURNS = 64, /* a chain of closings that is longer is a leak */
 };
 
-void calls_add(struct calls *c, loop_fn *fn, void *ctx)
+static void calls_add(struct calls *c, loop_fn *fn, void *ctx)
 {
     if (c->n == c->cap) {
         c->cap = c->cap ? c->cap * 2 : CALLS_MIN;
@@ -343,8 +343,6 @@ int64_t loop_wall(struct pb_loop *l)
     }
     return l->wall;
 }
-
-struct clock *loop_clock(const struct pb_loop *l) { return l->clock; }
 
 void *loop_uv(struct pb_loop *l) { return &l->uv; }
 

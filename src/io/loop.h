@@ -38,7 +38,6 @@ bool loop_on_thread(const struct pb_loop *l); /* is the caller the loop's thread
 uint64_t loop_now(const struct pb_loop *l);     /* ms on the loop's clock */
 double loop_now_exact(const struct pb_loop *l); /* the same, with what lies between */
 int64_t loop_wall(struct pb_loop *l);           /* ms since 1970 */
-struct clock *loop_clock(const struct pb_loop *l);
 /* Manual clock only: moves time on and fires due timers in the order of their deadlines, turning
  * the loop between them. */
 void loop_advance(struct pb_loop *l, uint64_t ms);

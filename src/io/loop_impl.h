@@ -86,8 +86,6 @@ struct pb_loop {
     size_t works;      /* jobs not done yet */
 };
 
-void calls_add(struct calls *c, loop_fn *fn, void *ctx);
-
 /* The callback of the mark took so long. */
 void loop_held_up(struct pb_loop *l, uint64_t ns);
 
@@ -114,7 +112,6 @@ void loop_keep(struct pb_loop *l);
 char *loop_read_buffer(struct pb_loop *l, size_t n);
 
 void timers_arm(struct pb_loop *l);
-void timers_fire(struct pb_loop *l);
 void timers_free(struct pb_loop *l);
 
 void signals_free(struct pb_loop *l);

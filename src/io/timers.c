@@ -111,7 +111,7 @@ void timer_stop(struct timer *t)
 
 bool timer_running(const struct timer *t) { return t->slot != 0; }
 
-void timers_fire(struct pb_loop *l)
+static void timers_fire(struct pb_loop *l)
 {
     uint64_t now, last = l->timer_seq;
 

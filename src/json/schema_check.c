@@ -13,7 +13,7 @@ enum {
 
 /* ---- Outcomes and bounds ----------------------------------------------------------------- */
 
-RARE int check_limit(struct check *c, struct json v, enum check_limit limit)
+RARE static int check_limit(struct check *c, struct json v, enum check_limit limit)
 {
     c->limit = limit;
     c->limit_at = v;

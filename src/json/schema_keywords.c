@@ -276,6 +276,8 @@ static int add_patterns(struct compiler *c, struct members *m, struct json v)
     return 0;
 }
 
+static const struct keyword *keyword_named(const char *name); /* below the table */
+
 /* properties, patternProperties and additionalProperties are one kw: the third depends on the
  * others, and one look at each member suffices. */
 static int compile_members(struct compiler *c, struct kw *k, struct json v, struct json in)
@@ -410,7 +412,7 @@ static const struct keyword *find(struct span name)
     return NULL;
 }
 
-const struct keyword *keyword_named(const char *name) { return find(span_of(name)); }
+static const struct keyword *keyword_named(const char *name) { return find(span_of(name)); }
 
 const struct keyword *keyword_find(struct json member)
 {

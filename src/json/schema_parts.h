@@ -210,7 +210,6 @@ struct keyword {
 };
 
 const struct keyword *keyword_find(struct json member);
-const struct keyword *keyword_named(const char *name);
 /* What a schema that is just `false` applies. */
 extern const struct kw keyword_false;
 
@@ -301,7 +300,6 @@ struct place {
 int check_apply(struct check *c, const struct place *up, const struct sub *s, struct json v,
                 struct seen *seen);
 int check_spend(struct check *c, struct json v, uint64_t steps);
-int check_limit(struct check *c, struct json v, enum check_limit limit);
 int check_miss(struct check *c, const struct kw *k, struct json where, uint64_t got);
 /* The characters of a string or key, decoded if they must be. 0 or -PB_E_LIMIT. */
 int check_chars(struct check *c, struct json string, struct span *out);

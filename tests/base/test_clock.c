@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "manual_clock.h"
 #include "tap.h"
 
 TEST(times_are_written_in_iso_8601)

@@ -3,6 +3,7 @@
  * stands for the id of the newest request; or, behind a '#', something that happens. Whatever
  * comes: what we send is JSON on one line with ids that rise, every request gets exactly one
  * answer, and never inside the call that made it. */
+#include "manual_clock.h"
 #include "mcp/client/client.h"
 #include "mcp/client/client_impl.h"
 #include "mcp/wire/wire.h"

@@ -96,15 +96,6 @@ static void check_spec(const struct spec *s, struct span input)
     MUST(spec_equal(s, again) && spec_same_link(s, again));
 }
 
-static void check_mcps(const struct spec *s)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf text = { 0 };
-
-    spec_write_mcps(&text, s);
-    MUST(json_parse(&doc, buf_span(&text), NULL, NULL) == 0);
-}
-
 static void check_file(struct span text)
 {
     AUTO(config) struct config *c = config_new();
@@ -116,10 +107,8 @@ static void check_file(struct span text)
         return;
     }
     MUST(c->n_files == 1);
-    MAP_FOREACH(slot, &c->specs) {
+    MAP_FOREACH(slot, &c->specs)
         check_spec(slot->value, text);
-        check_mcps(slot->value);
-    }
     for (size_t i = 0; i < c->n_warnings; i++)
         MUST(c->warnings[i][0]);
 }

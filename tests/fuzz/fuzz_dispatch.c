@@ -4,6 +4,7 @@
  * on one line, nothing is answered twice, and a request that is over is not spoken of. */
 #include "base/base.h"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/serve/serve.h"
 #include "patchbay.h"

@@ -4,6 +4,7 @@
  * ends, and nothing is left. The first two bytes choose the cuts. */
 #include "io/http/http.h"
 #include "io/http/http_conn.h"
+#include "manual_clock.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

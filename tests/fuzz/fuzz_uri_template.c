@@ -11,7 +11,7 @@
     } while (0)
 
 /* {"x":"value"}: every value lies in the URI, decoded, which makes nothing longer. */
-static void check_values(const struct uri_template *t, struct span uri, struct span values)
+static void check_values(struct span uri, struct span values)
 {
     struct json_opts strict = { .unique_depth = JSON_ALL };
     AUTO_JSON struct json_doc doc = { 0 };
@@ -22,7 +22,6 @@ static void check_values(const struct uri_template *t, struct span uri, struct s
     JSON_FOREACH(v, json_root(&doc)) {
         struct span text = json_str(v, &a);
 
-        MUST(uri_template_has(t, json_key(v)));
         MUST(!memchr(uri.p, '%', uri.n) ? span_has(uri, text) : text.n <= uri.n);
         sum += text.n;
     }
@@ -93,9 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fits = match(t, uri, &cost, &out);
     check_budget(t, uri, cost, fits);
     if (fits)
-        check_values(t, uri, buf_span(&out));
+        check_values(uri, buf_span(&out));
     expand(&made, text);
     MUST(match(t, buf_span(&made), &cost, &values));
-    check_values(t, buf_span(&made), buf_span(&values));
+    check_values(buf_span(&made), buf_span(&values));
     return 0;
 }

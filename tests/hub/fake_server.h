@@ -18,7 +18,9 @@
 #include "fake_answers.h"
 #include "fake_events.h"
 #include "fake_wire.h"
+#include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
+#include "manual_clock.h"
 #include "mcp/client/client.h"
 #include "mcp/serve/serve.h"
 
@@ -168,6 +170,17 @@ static inline void fakes_done(struct fakes *s)
     buf_done(&s->opened);
     fakes_forget_events(s);
     free(s->events);
+}
+
+/* Every server that is there and not switched off. */
+static inline void fakes_disconnect(struct fakes *s, struct hub *h)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct link *l = hub_link(h, s->servers[i]->name);
+
+        if (l && link_state(l) != LINK_DISABLED)
+            CHECK_INT(hub_disconnect(h, s->servers[i]->name, NULL), 0);
+    }
 }
 
 /* The opener; ctx is struct fakes. */

@@ -4,6 +4,7 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "hub_thread_rig.h"
 #include "io/io.h"
 #include "patchbay.h"
 #include "tap.h"
@@ -104,9 +105,8 @@ static pid_t pid_of(struct hub_thread *t, const char *name)
 static size_t count_tools(struct hub_thread *t, const char *server)
 {
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_FREE char *json = NULL;
+    AUTO_FREE char *json = hub_wait_tools(t, server);
 
-    CHECK_INT(hub_wait_tools(t, server, &json, NULL), 0);
     CHECK_INT(json_parse(&doc, span_of(json), NULL, NULL), 0);
     return json_len(json_root(&doc));
 }
@@ -134,7 +134,7 @@ TEST(a_real_filesystem_server_is_started_asked_and_stopped)
         TAP_FAIL("%s", err.msg);
     CHECK(count_tools(t, "files") > 0);
     snprintf(arguments, sizeof arguments, "{\"path\":\"%s\"}", dir);
-    if (hub_wait_call(t, "files/list_directory", arguments, &result, &err) < 0)
+    if (hub_wait_call(t, "files", "list_directory", arguments, &result, &err) < 0)
         TAP_FAIL("%s", err.msg);
     CHECK_HAS(result, "hello.txt");
     pid = pid_of(t, "files");
@@ -166,7 +166,8 @@ TEST(a_real_echo_server_is_started_by_npx_lists_tools_and_stops)
     if (hub_wait_connect(t, s, &err) < 0)
         TAP_FAIL("%s", err.msg);
     CHECK(count_tools(t, "everything") > 0);
-    CHECK_INT(hub_wait_call(t, "everything/echo", "{\"message\":\"over npx\"}", &result, &err), 0);
+    CHECK_INT(hub_wait_call(t, "everything", "echo", "{\"message\":\"over npx\"}", &result, &err),
+              0);
     CHECK_HAS(result, "over npx");
     pid = pid_of(t, "everything");
     CHECK_INT(hub_wait_disconnect(t, "everything", &err), 0);
@@ -200,7 +201,7 @@ static void check_start_fails(struct spec *s, const char *why)
     CHECK_INT(fault_of(&err), FAULT_CONNECT);
     CHECK_HAS(err.msg, why);
     CHECK_HAS(err.msg, "status 1");
-    CHECK_INT(hub_wait_servers(t, &servers, NULL), 0);
+    servers = hub_wait_servers(t);
     CHECK_HAS(servers, "\"status\":\"error\"");
     end(t);
     spec_unref(s);

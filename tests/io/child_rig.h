@@ -3,6 +3,7 @@
 /* No test uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "tap.h"
 #include <errno.h>
 #include <sys/wait.h>

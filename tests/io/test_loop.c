@@ -1,5 +1,6 @@
 #include "cpu_time.h"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "tap.h"
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 #include "io/io.h"
+#include "manual_clock.h"
 #include "tap.h"
 #include <errno.h>
 #include <fcntl.h>

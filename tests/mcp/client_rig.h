@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "io/http/http.h"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "mcp/client/client.h"
 #include "mcp/registry/registry.h"
 #include "patchbay.h"

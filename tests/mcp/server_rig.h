@@ -5,6 +5,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "base/base.h"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "patchbay.h"
 #include "tap.h"
 #include "json/json.h"

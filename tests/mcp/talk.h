@@ -4,6 +4,7 @@
 #pragma once
 #include "base/base.h"
 #include "io/io.h"
+#include "manual_clock.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/sent.h"
 #include "mcp/serve/serve.h"

@@ -296,7 +296,8 @@ int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out
 
 struct pb_server *host_server(struct host *h) { return h->server; }
 
-void host_fail_gone(struct host *h, struct request *r)
+/* What it shows was removed. r may be NULL. */
+static void host_fail_gone(struct host *h, struct request *r)
 {
     AUTO_BUF struct buf data = { 0 };
     struct json_out o = json_out(&data);

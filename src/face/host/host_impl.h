@@ -135,6 +135,3 @@ void hosts_stop_asking(struct hosts *s);
 void host_roots_moved(struct host *h, const struct peer *p, bool came);
 /* It says that its roots have changed. */
 void host_roots_changed(struct host *h, const struct peer *p);
-
-/* What it shows was removed. r may be NULL. */
-void host_fail_gone(struct host *h, struct request *r);

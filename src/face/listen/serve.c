@@ -146,8 +146,6 @@ static bool guesses_too_much(struct serve *s)
 
 /* ---- tokens beside our own ---- */
 
-size_t serve_mounts(const struct serve *s) { return s->mounts.n; }
-
 static void mount_free(struct mount *m)
 {
     sse_carrier_free(m->sse);

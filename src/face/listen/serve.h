@@ -20,7 +20,5 @@ int serve_port(const struct serve *s);
  * with one that is not there any more, or may less, ends: streams, sessions and calls. Without a
  * token of its own it wants none. */
 void serve_set_tokens(struct serve *s, struct tokens *take_tokens);
-/* How many places it keeps for clients: one for each path that each token has asked for. */
-size_t serve_mounts(const struct serve *s);
 /* Answers what it is answering, up to MCP_FLUSH_MS; then closes, frees, runs fn (may be NULL). */
 void serve_close(struct serve *s, loop_fn *fn, void *ctx);

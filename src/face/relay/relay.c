@@ -83,7 +83,8 @@ void relay_end(struct relay *c)
     relay_free(c);
 }
 
-void relay_abandon(struct relay *c, enum call_cancel why)
+/* Nobody wants the answer: tells the server if it works on it. */
+static void relay_abandon(struct relay *c, enum call_cancel why)
 {
     struct relays *s = c->set;
 
@@ -424,8 +425,6 @@ void relays_left(struct relays *s, const struct peer *p)
     while ((c = parked_for(s, p))) /* what ending one ended is not known: look from the start */
         relay_abandon(c, CALL_BY_USER);
 }
-
-size_t relays_parked(const struct relays *s) { return s->parked.n; }
 
 /* ---- starting ----------------------------------------------------------------------------- */
 

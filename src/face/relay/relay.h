@@ -69,7 +69,6 @@ void relays_left(struct relays *s, const struct peer *p);
 void relays_congested(struct relays *s, const struct peer *p, bool on);
 /* A server says that what it had asked for by URL is done: told to the client that it asked. */
 void relays_elicited(struct relays *s, const char *server, struct span params);
-size_t relays_parked(const struct relays *s);
 
 /* The params of a request for the server that is to answer it: first these members, ended by key
  * NULL, with JSON texts for values; then what else the client said, byte for byte, but for what

@@ -116,8 +116,6 @@ void relay_hold(struct relay *c);
 void relay_release(struct relay *c);
 /* It has been answered, or nobody cares: forgets the request and frees. */
 void relay_end(struct relay *c);
-/* Nobody wants the answer: tells the server if it works on it. */
-void relay_abandon(struct relay *c, enum call_cancel why);
 /* From now on r waits for the answer. */
 void relay_attach(struct relay *c, struct request *r);
 /* Asks the server. On failure the client has been told, and the relay is over. */

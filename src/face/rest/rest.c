@@ -19,29 +19,15 @@ bool rest_owns(struct span path)
 
 /* ---- what the hub tells ---- */
 
-static const char *newest_alert(const struct view *v, size_t *count)
-{
-    const struct view_alert *const *all;
-
-    *count = view_alerts(v, &all);
-    return *count ? all[*count - 1]->id : "";
-}
-
 static void on_event(void *ctx, const struct hub_event *e)
 {
     struct rest *s = ctx;
-    char before[UUID_CHARS + 1];
-    size_t n_before, n;
 
     rest_metrics_hub(s->metrics, s->hub, e);
     rest_recent_hub(s->recent, e);
     rest_events_hub(s->events, e);
     rest_events_toast(s->events, e);
-    if (e->kind == EVENT_LOG)
-        return; /* the link keeps its log; once is enough */
-    snprintf(before, sizeof before, "%s", newest_alert(s->view, &n_before));
-    view_apply(s->view, e);
-    if (strcmp(before, newest_alert(s->view, &n)) != 0 || n != n_before)
+    if (view_apply(s->view, e))
         rest_events_tell(s->events, "alertsChanged");
 }
 
@@ -58,11 +44,13 @@ static void on_list_changed(void *ctx, enum list_kind kind, const char *server)
 static void view_link(void *ctx, struct link *l)
 {
     struct rest *s = ctx;
-    struct hub_event e = {
-        .kind = EVENT_STATE, .server = link_name(l), .spec = link_spec(l), .at = loop_wall(s->loop)
-    };
+    struct hub_event e = { .kind = EVENT_SERVER_ADDED,
+                           .server = link_name(l),
+                           .spec = link_spec(l),
+                           .at = loop_wall(s->loop) };
 
-    view_add_server(s->view, link_spec(l));
+    view_apply(s->view, &e);
+    e.kind = EVENT_STATE;
     link_status(l, &e.state.to);
     view_apply(s->view, &e);
 }

@@ -71,7 +71,7 @@ static void put_route(struct buf *out, const struct rest_route *t)
     }
 }
 
-void rest_write_docs(struct buf *out, struct buf *headers)
+static void rest_write_docs(struct buf *out, struct buf *headers)
 {
     uint8_t digest[SHA256_BYTES];
 

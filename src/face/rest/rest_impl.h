@@ -256,5 +256,3 @@ void rest_put_schemas(struct json_out *o, const char *key);
 
 /* rest_openapi.c, for documents. */
 void rest_write_openapi(struct buf *out);
-/* rest_docs.c */
-void rest_write_docs(struct buf *out, struct buf *headers);

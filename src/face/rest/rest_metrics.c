@@ -307,6 +307,8 @@ static void put_process(struct metrics_page *p)
     }
     head(p, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.");
     value(p, (double)control_resident_bytes());
+    head(p, "patchbay_allocations_total", "counter", "Blocks of memory asked for so far.");
+    value(p, (double)mem_count());
     if (getrusage(RUSAGE_SELF, &use) == 0) {
         head(p, "process_cpu_seconds_total", "counter", "User and system CPU time in seconds.");
         value(p, (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +

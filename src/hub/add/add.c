@@ -362,15 +362,3 @@ int add_parse(struct spec **out, const struct add_request *r, struct pb_error *e
     arena_done(&d.arena);
     return rc;
 }
-
-int add_parse_text(struct spec **out, const char *text, struct pb_error *err)
-{
-    struct add_request r = { .words = (const char *const[]){ text, NULL } };
-    int rc = add_parse(out, &r, err);
-
-    if (rc == 0) {
-        (*out)->source = SPEC_SOURCE_MANUAL;
-        (*out)->source_name = arena_dup(&(*out)->arena, span_of(text));
-    }
-    return rc;
-}

@@ -28,9 +28,6 @@ struct add_request {
  * would be right. S1-73..76, S1-84. */
 MUST_CHECK int add_parse(struct spec **out, const struct add_request *r, struct pb_error *err);
 
-/* S1's parse_mcp_url: only the one-text forms. */
-MUST_CHECK int add_parse_text(struct spec **out, const char *text, struct pb_error *err);
-
 /* A whole line as a shell takes it: that of a server, or one of `patchbay add`, `claude mcp add`
  * and the like, with or without these first words; "NAME=value" in front are variables. `name` (may
  * be NULL) goes before the one in the line. */

@@ -263,11 +263,6 @@ void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group,
 
 /* ---- Asking ------------------------------------------------------------------------------ */
 
-uint64_t catalog_version(const struct catalog *c, enum list_kind kind)
-{
-    return c->shelves[kind].version;
-}
-
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind)
 {
     const struct catalog_server *s;

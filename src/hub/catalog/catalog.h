@@ -68,8 +68,6 @@ bool catalog_put_away(struct catalog *c, const char *server);
 /* A built-in of ours: `text` is a tool, prompt… object, copied. Replaces one of the same name. */
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
 
-/* Grows with every change, per kind. */
-uint64_t catalog_version(const struct catalog *c, enum list_kind kind);
 /* Enabled or not. server NULL: of all, and the built-ins. */
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind);
 

@@ -88,12 +88,6 @@ MUST_CHECK int spec_parse(struct spec **out, const char *name, struct span entry
 /* "name:value". S4-33, T86 to T92. */
 MUST_CHECK int config_inline(struct spec **out, const char *text, struct pb_error *err);
 
-/* ${VAR}, ${VAR:-x}, ${env:X}; $$ is not special and bare $VAR is left alone. The default is taken
- * when the variable is not set or empty, and reaches to the first '}'. A variable that is not set
- * stays as written and is a warning. Stops soon after CONFIG_VALUE_MAX bytes. */
-void config_expand(struct buf *out, struct span text, const struct config_request *r,
-                   struct config *warn);
-
 /* Terminated, owned by the caller. */
 char *config_home(const struct config_request *r);         /* C11 */
 char *config_clients_path(const struct config_request *r); /* S4-21, T81 to T83, S4-242 */

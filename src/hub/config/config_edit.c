@@ -342,18 +342,6 @@ int config_save_mode(const char *path, const char *id, struct span mode, struct 
     return run_change(&c, mode.n > 0, save_mode, err);
 }
 
-static int set_top(struct edit_text *e, const struct change *c, struct pb_error *err)
-{
-    return set_in(e, edit_text_root(e), c->member, c->value, err);
-}
-
-int config_set_top(const char *path, const char *member, struct span value, struct pb_error *err)
-{
-    struct change c = { .path = path, .member = member, .value = value };
-
-    return run_change(&c, value.n > 0, set_top, err);
-}
-
 static int set_setting(struct edit_text *e, const struct change *c, struct pb_error *err)
 {
     struct json settings = json_get(edit_text_root(e), "settings");

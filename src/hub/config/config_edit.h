@@ -27,11 +27,9 @@ MUST_CHECK int config_set_member(const char *path, const char *name, const char 
  * is there is changed, else the first is made. */
 MUST_CHECK int config_list_member(const char *path, const char *name, const char *const *members,
                                   const char *text, bool on, struct pb_error *err);
-/* The same for a member of "modes", and for a setting at the top. */
+/* The same for a member of "modes". */
 MUST_CHECK int config_save_mode(const char *path, const char *id, struct span mode,
                                 struct pb_error *err);
-MUST_CHECK int config_set_top(const char *path, const char *member, struct span value,
-                              struct pb_error *err);
 /* One member of "settings"; `value` empty: takes it out. */
 MUST_CHECK int config_set_setting(const char *path, const char *name, struct span value,
                                   struct pb_error *err);

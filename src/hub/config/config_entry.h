@@ -98,9 +98,11 @@ MUST_CHECK int entry_read(struct config_entry *e, const char *name);
 /* After the members: the transport, the command of a package, what was left unsaid. */
 MUST_CHECK int entry_resolve(struct config_entry *e);
 
-/* The variables of config_expand(). Each one that is not set is told to `unset` as it is written,
- * each one that was filled in to `used` (may be NULL) by its name, with its value. Stops growing
- * once more than CONFIG_VALUE_MAX bytes were added. */
+/* ${VAR}, ${VAR:-x}, ${env:X}; $$ is not special and bare $VAR is left alone. The default is taken
+ * when the variable is not set or empty, and reaches to the first '}'. Each one that is not set
+ * stays and is told to `unset` as it is written, each one that was filled in to `used` (may be
+ * NULL) by its name, with its value. Stops growing once more than CONFIG_VALUE_MAX bytes were
+ * added. */
 struct expand_hooks {
     void (*unset)(void *ctx, struct span variable);
     void (*used)(void *ctx, const char *name, const char *value);

@@ -86,21 +86,3 @@ void expand_each(struct buf *out, struct span text, const struct config_request 
         text = span_from(text, before + whole.n);
     }
 }
-
-static void warn_plainly(void *ctx, struct span variable)
-{
-    AUTO_BUF struct buf text = { 0 };
-    char shown[SHOWN_MAX + 1];
-
-    if (!ctx)
-        return;
-    show_head(shown, variable, SHOWN_MAX);
-    buf_printf(&text, "the variable %s is not set; it stays as it is written", shown);
-    config_warn(ctx, buf_cstr(&text));
-}
-
-void config_expand(struct buf *out, struct span text, const struct config_request *r,
-                   struct config *warn)
-{
-    expand_each(out, text, r, &(struct expand_hooks){ .unset = warn_plainly, .ctx = warn });
-}

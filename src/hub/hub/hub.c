@@ -195,7 +195,6 @@ static struct link *make_link(struct member *m, struct spec *spec)
     o.open_ctx = m;
     o.ctx = m;
     l = link_new(&o, spec);
-    link_set_owner_data(l, m);
     return l;
 }
 
@@ -424,23 +423,6 @@ void hub_reconnect_failed(struct hub *h)
         if (m && link_is_failed(link_state(m->link)))
             member_start(m);
     }
-}
-
-void hub_stop_all(struct hub *h)
-{
-    AUTO_FREE uint64_t *no = NULL;
-    size_t n;
-
-    hub_owned(h);
-    n = hub_numbers(h, &no);
-    for (size_t i = 0; i < n; i++) {
-        struct member *m = hub_by_no(h, no[i]);
-
-        if (m && link_state(m->link) != LINK_DISABLED)
-            put_down(m);
-    }
-    timer_stop(&h->health);
-    timer_stop(&h->idle);
 }
 
 void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, bool on)

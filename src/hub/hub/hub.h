@@ -1,13 +1,12 @@
 /* hub.h - the door of the room `hub`: the owner of all links. It starts and stops them, tries
  * again, asks after their health, routes calls, and keeps the catalog. Loop thread, but for
- * hub_wait.h. */
+ * hub_thread.h. */
 #pragma once
-#include "desk.h"
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub_wait.h"
+#include "hub_thread.h"
 #include "mcp/client/client.h"
 #include "proxy.h"
 
@@ -93,7 +92,6 @@ MUST_CHECK int hub_restart(struct hub *h, const char *name, struct pb_error *err
 MUST_CHECK int hub_cancel_connect(struct hub *h, const char *name, struct pb_error *err);
 MUST_CHECK int hub_enable(struct hub *h, const char *name, bool on, struct pb_error *err);
 void hub_reconnect_failed(struct hub *h);
-void hub_stop_all(struct hub *h);
 /* fn when the running attempt of this server has ended, or at once when there is none; err NULL
  * when it is connected. */
 MUST_CHECK int hub_when_connected(struct hub *h, const char *name,
@@ -113,8 +111,6 @@ bool hub_has_call(const struct hub *h, const char *uuid);
 /* See link_hold(); one that waits for its server is held when it is sent. */
 void hub_hold(struct hub *h, uint64_t id, bool held);
 void hub_caller_left(struct hub *h, const char *caller);
-MUST_CHECK int hub_ping(struct hub *h, const char *name, client_reply_fn *fn, void *ctx,
-                        struct pb_error *err);
 void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, bool on);
 /* The same for the task that this caller's call has become; not counted. */
 void hub_watch_task(struct hub *h, const char *server, const char *caller, struct span id, bool on);
@@ -125,6 +121,12 @@ struct pb_loop *hub_loop(const struct hub *h);
 void hub_link_options(const struct hub *h, struct link_options *out);
 /* Puts an array of the hubs that can be reached: this one, and those behind it. Of one server: only
  * those behind that. See circle.h. */
+/* {"name":{"status",…}}, [{name,server,original_name,description,input_schema}] and
+ * [{uri,server,name,description,mime_type}]: the shapes of S4-37, S4-38, S4-41. */
+void hub_write_servers(struct json_out *o, const char *key, const struct hub *h);
+void hub_write_tools(struct json_out *o, const char *key, const struct hub *h, const char *server);
+void hub_write_resources(struct json_out *o, const char *key, const struct hub *h,
+                         const char *server);
 void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key);
 struct catalog *hub_catalog(const struct hub *h);
 const struct mode_set *hub_modes(const struct hub *h);

@@ -146,7 +146,7 @@ static void take_known(struct member *m, struct json root)
 }
 
 /* A lazy server that nobody has ever asked is started once, to learn what it has. */
-void member_loaded(struct member *m)
+static void member_loaded(struct member *m)
 {
     if (member_is_lazy(m) && !member_is_listed(m) && link_state(m->link) == LINK_IDLE)
         member_wake(m);

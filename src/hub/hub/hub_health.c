@@ -64,17 +64,6 @@ void hub_health_wake(struct hub *h)
         timer_start_weak(&h->health, h->opts.health_ms);
 }
 
-int hub_ping(struct hub *h, const char *name, client_reply_fn *fn, void *ctx, struct pb_error *err)
-{
-    struct member *m = hub_find_or_fail(h, name, err);
-
-    if (!m)
-        return -PB_E_NOT_FOUND;
-    if (link_state(m->link) != LINK_CONNECTED)
-        return member_fault(m, err);
-    return link_ping(m->link, h->opts.connect_ms, fn, ctx, err);
-}
-
 /* ---- idle servers ---- */
 
 /* When it is to be stopped; UINT64_MAX: not as things are. */

@@ -15,8 +15,7 @@
  *   hub_cache.c     what a server listed last time, on disk
  *   hub_changes.c   a tool that is not what it was
  *   hub_text.c      servers, tools and resources as JSON
- *   hub_wait.c      the hub for threads
- *   desk.c          a view kept in step with a hub, and the actions
+ *   hub_thread.c    a hub on a thread of its own
  *   proxy.c         a tool of some server as an agent sees it */
 #pragma once
 #include "hub.h"
@@ -147,16 +146,12 @@ void member_move(struct member *m, enum member_state to);
 bool member_is(const struct member *m, enum member_state s);
 /* It should be connected: a failure or loss is answered by the policy. */
 bool member_is_wanted(const struct member *m);
-/* It is connected; or it has gone away by itself, which member_review() has not seen yet. */
-bool member_is_up(const struct member *m);
 /* Has been connected since somebody asked for it. */
 bool member_was_up(const struct member *m);
 /* Stops trying, without touching the link. */
 void member_unwant(struct member *m);
 
 /* hub_retry.c */
-/* Begins an attempt, as soon as nothing is left of the one before. */
-void member_attempt(struct member *m);
 /* By hand: the counters start anew. */
 void member_start(struct member *m);
 /* A call or a missing list wants it. */
@@ -178,9 +173,8 @@ void member_end_calls(struct member *m, const struct pb_error *err);
 int member_fault(const struct member *m, struct pb_error *err);
 
 /* hub_cache.c */
-/* Reads what is known of it, then member_loaded(). */
+/* Reads what is known of it. */
 void member_load(struct member *m);
-void member_loaded(struct member *m);
 void member_save(struct member *m);
 loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
 
@@ -204,7 +198,6 @@ void member_on_withdrawn(void *ctx, struct link *l, const struct link_question *
 void member_on_elicited(void *ctx, struct link *l, struct span params);
 void member_on_learned(void *ctx, struct link *l);
 void member_on_clear(void *ctx, struct link *l);
-void hub_tell(struct hub *h, const struct hub_event *e);
 void hub_tell_member(struct member *m, enum hub_event_kind kind);
 void hub_lists_changed(struct hub *h, const char *server, unsigned kinds);
 void hub_tell_changes(struct hub *h);

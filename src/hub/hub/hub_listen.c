@@ -75,7 +75,7 @@ static struct hub_subscription *next_of(struct hub *h, struct hub_subscription *
     return pos == &h->listeners ? NULL : sub_of(pos);
 }
 
-void hub_tell(struct hub *h, const struct hub_event *e)
+static void hub_tell(struct hub *h, const struct hub_event *e)
 {
     struct hub_subscription *s;
 

@@ -27,7 +27,8 @@ int member_open(void *ctx, struct client **out, struct pb_loop *loop, const stru
                             err);
 }
 
-void member_attempt(struct member *m)
+/* Begins an attempt, as soon as nothing is left of the one before. */
+static void member_attempt(struct member *m)
 {
     struct pb_error err;
 

@@ -50,8 +50,6 @@ bool member_is_wanted(const struct member *m)
     return is_any(m, TO(ASKED) | TO(WOKEN) | TO(UP) | TO(SICK) | TO(MISSED));
 }
 
-bool member_is_up(const struct member *m) { return is_any(m, TO(UP) | TO(SICK)); }
-
 bool member_was_up(const struct member *m) { return is_any(m, TO(UP) | TO(SICK) | TO(MISSED)); }
 
 void member_state_init(struct member *m) { m->state = (struct sm){ states, MEMBER_UNWANTED }; }

@@ -192,16 +192,19 @@ void proxy_cancel(struct proxy *p, uint64_t id)
 
 /* ---- proxies themselves ---- */
 
-struct proxy *proxy_new(const struct proxy_caller *caller, const struct view_tool *tool)
+static char *own(struct span text) { return mem_dupn(text.p, text.n); }
+
+static struct proxy *proxy_new(const struct proxy_caller *caller, const struct entry *tool)
 {
     struct proxy *p = NEW(struct proxy);
+    AUTO_ARENA struct arena a = { 0 };
 
     *p = (struct proxy){
         .caller = *caller,
         .server = mem_dup(tool->server),
-        .name = mem_dup(tool->name),
-        .description = mem_dup(tool->description),
-        .definition = mem_dup(tool->definition),
+        .name = own(tool->name),
+        .description = own(entry_description(tool, &a)),
+        .definition = own(tool->text),
         .max_retries = 1,
     };
     return p;
@@ -218,15 +221,16 @@ void proxy_free(struct proxy *p)
     free(p);
 }
 
-size_t proxies_of(const struct view *v, const struct filter *f, const struct proxy_caller *caller,
+size_t proxies_of(const struct catalog *c, const struct scope *s, const struct proxy_caller *caller,
                   struct proxy ***out)
 {
-    const struct view_tool *const *tools;
-    size_t n = view_tools(v, f, &tools);
+    const struct entry *const *all;
+    size_t n = catalog_all(c, LIST_TOOLS, &all), shown = 0;
 
     *out = mem_alloc((n + 1) * sizeof(struct proxy *));
     for (size_t i = 0; i < n; i++)
-        (*out)[i] = proxy_new(caller, tools[i]);
-    (*out)[n] = NULL;
-    return n;
+        if (all[i]->server && scope_shows(c, s, all[i]))
+            (*out)[shown++] = proxy_new(caller, all[i]);
+    (*out)[shown] = NULL;
+    return shown;
 }

@@ -1,9 +1,8 @@
 /* proxy.h - a tool as an agent holds it: a server's name and a tool's name, and whom to ask. It is
  * bound to no connection, so it never goes stale. S0-111..S0-120. */
 #pragma once
+#include "hub/catalog/catalog.h"
 #include "hub/link/link.h"
-#include "hub/spec/spec.h"
-#include "hub/view/view.h"
 
 struct hub;
 
@@ -35,7 +34,6 @@ struct proxy {
     char *server, *name, *description, *definition;
     unsigned max_retries; /* 1 */
 };
-struct proxy *proxy_new(const struct proxy_caller *caller, const struct view_tool *tool);
 void proxy_free(struct proxy *p);
 /* `arguments`: JSON text; "" and "{}" mean none. fn once, never inside. *id for proxy_cancel(); 0
  * when there is nothing to cancel; id may be NULL. The proxy may be freed before fn runs. A tool
@@ -43,6 +41,7 @@ void proxy_free(struct proxy *p);
 void proxy_call(struct proxy *p, const char *arguments, uint64_t timeout_ms, proxy_fn *fn,
                 void *ctx, uint64_t *id);
 void proxy_cancel(struct proxy *p, uint64_t id);
-/* One proxy for each tool of the view that the filter lets through. The caller frees both. */
-size_t proxies_of(const struct view *v, const struct filter *f, const struct proxy_caller *caller,
+/* One proxy for each tool of a server that the scope shows, in the catalog's order. The caller
+ * frees both. */
+size_t proxies_of(const struct catalog *c, const struct scope *s, const struct proxy_caller *caller,
                   struct proxy ***out);

@@ -40,19 +40,6 @@ const char *auth_step_text(enum auth_step s) { return auth_texts[s]; }
 
 const char *call_cancel_name(enum call_cancel why) { return cancel_names[why]; }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-bool link_status_equal(const struct link_status *a, const struct link_status *b)
-{
-    return a->state == b->state && a->auth == b->auth && same_text(a->auth_url, b->auth_url) &&
-           same_text(a->message, b->message) && a->retries == b->retries &&
-           a->attempt == b->attempt && a->max_attempts == b->max_attempts &&
-           a->next_retry_at == b->next_retry_at && a->tools == b->tools;
-}
-
 /* ---- as JSON ---- */
 
 static void put_status(struct json_out *o, const char *key, const struct link_status *s)

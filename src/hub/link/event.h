@@ -31,7 +31,6 @@ struct link_status {
     int64_t next_retry_at;          /* reconnecting: wall clock ms; 0: at once */
     size_t tools;                   /* connected */
 };
-bool link_status_equal(const struct link_status *a, const struct link_status *b);
 static inline bool link_is_connected(enum link_state s) { return s == LINK_CONNECTED; }
 static inline bool link_is_failed(enum link_state s) { return s == LINK_ERROR || s == LINK_FAILED; }
 /* An attempt is under way, or comes by itself. */

@@ -143,10 +143,6 @@ const struct spec *link_spec(const struct link *l) { return l->spec; }
 
 const char *link_name(const struct link *l) { return l->spec->name; }
 
-void *link_owner_data(const struct link *l) { return l->owner; }
-
-void link_set_owner_data(struct link *l, void *p) { l->owner = p; }
-
 enum link_state link_state(const struct link *l) { return l->sm.now; }
 
 void link_status(const struct link *l, struct link_status *out) { *out = l->status; }

@@ -196,8 +196,6 @@ void link_roots_changed(struct link *l, const char *caller);
 
 const struct spec *link_spec(const struct link *l);
 const char *link_name(const struct link *l);
-void *link_owner_data(const struct link *l);
-void link_set_owner_data(struct link *l, void *p);
 enum link_state link_state(const struct link *l);
 void link_status(const struct link *l, struct link_status *out); /* borrowed */
 /* Why the last attempt failed or the connection was lost, with its code (PB_E_AUTH, PB_E_TIMEOUT,

@@ -125,7 +125,6 @@ struct link {
     struct pb_loop *loop;
     struct link_options opts; /* its strings are ours */
     struct spec *spec;
-    void *owner;
     struct sm sm;
     struct link_status status; /* its strings are ours */
     struct pb_error error;     /* of the last failure or loss */
@@ -191,8 +190,6 @@ void link_emit(const struct link *l, const struct hub_event *e);
 
 /* link_state.c */
 void link_state_init(struct link *l);
-/* False: there is no such transition; that is logged, and nothing changes. */
-bool link_move(struct link *l, const struct link_status *to);
 static inline bool link_in(const struct link *l, enum link_state s) { return l->sm.now == s; }
 /* The running attempt has failed: `phase` (may be NULL) and why. */
 void link_connect_failed(struct link *l, const char *phase, const struct pb_error *why);
@@ -313,7 +310,6 @@ void lists_done(struct link *l);
 void lists_begin(struct link *l);
 /* False: it is none of a list. */
 bool lists_notified(struct link *l, struct span method);
-void subscriptions_restore(struct link *l);
 void lists_updated(struct link *l, struct span params);
 
 /* link_tasks.c */

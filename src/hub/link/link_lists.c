@@ -54,6 +54,7 @@ static size_t count_items(struct span array)
 }
 
 static void on_list(void *ctx, const struct client_reply *reply);
+static void subscriptions_restore(struct link *l);
 
 static int ask(struct link_listing *s, struct pb_error *err)
 {
@@ -268,7 +269,7 @@ static void watch(struct link *l, struct span uri, bool on)
         link_log(l, PB_LOG_WARNING, "Watching a resource failed: %s", err.msg);
 }
 
-void subscriptions_restore(struct link *l)
+static void subscriptions_restore(struct link *l)
 {
     struct map_slot *slot;
 

@@ -24,7 +24,8 @@ static const struct sm_state link_states[LINK_COUNT] = {
 static const uint32_t may_connect =
     TO(IDLE) | TO(DISCONNECTED) | TO(ERROR) | TO(FAILED) | TO(RECONNECTING);
 
-bool link_move(struct link *l, const struct link_status *to)
+/* False: there is no such transition; that is logged, and nothing changes. */
+static bool link_move(struct link *l, const struct link_status *to)
 {
     struct hub_event e = link_event(l, EVENT_STATE);
     AUTO_FREE char *to_text = mem_dup_opt(to->message);

@@ -8,7 +8,7 @@
 /* "mcp_", a UUID, "_", a name, ".key" */
 enum { FILE_NAME_MAX = 4 + UUID_CHARS + 1 + SECRET_NAME_MAX + 4 };
 
-void secret_begin(struct buf *b)
+static void secret_begin(struct buf *b)
 {
     b->n = 0;
     buf_reserve(b, SECRET_BYTES_MAX + 1);

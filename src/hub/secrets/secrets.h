@@ -14,7 +14,6 @@
  * from the beginning, so that no copy stays behind where it grew. */
 #define AUTO_SECRET __attribute__((cleanup(secret_done)))
 void secret_done(struct buf *b);
-void secret_begin(struct buf *b);
 
 /* Letters, digits, '_' and '-': it becomes part of a file's name. */
 MUST_CHECK int secrets_check_name(struct span name, struct pb_error *err);

@@ -105,20 +105,6 @@ struct spec *spec_http(const char *name, const char *url) { return remote(name, 
 
 struct spec *spec_sse(const char *name, const char *url) { return remote(name, SPEC_SSE, url); }
 
-struct spec *spec_oauth(const char *name, const char *url, const char *redirect_scheme)
-{
-    struct spec *s = remote(name, SPEC_HTTP, url);
-    AUTO_BUF struct buf oauth = { 0 };
-    struct json_out o = json_out(&oauth);
-
-    json_begin_object(&o, NULL);
-    json_put_str_opt(&o, "redirect_scheme", redirect_scheme);
-    json_end(&o);
-    s->auth = SPEC_AUTH_OAUTH;
-    s->oauth = arena_dup(&s->arena, buf_span(&oauth));
-    return s;
-}
-
 /* ---- Names --------------------------------------------------------------------------------- */
 
 int spec_check_name(struct span name, struct pb_error *err)

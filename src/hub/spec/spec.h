@@ -109,8 +109,6 @@ struct spec *spec_stdio(const char *name, const char *command, const char *const
                         const char *const *env);
 struct spec *spec_http(const char *name, const char *url);
 struct spec *spec_sse(const char *name, const char *url);
-/* http with a login in the browser; redirect_scheme NULL: the loopback listener. */
-struct spec *spec_oauth(const char *name, const char *url, const char *redirect_scheme);
 
 /* One entry as an object, in the "mcpServers" shape with our own keys beside; what equals its
  * default is left out. spec_parse() of config.h reads it back. */
@@ -118,8 +116,6 @@ void spec_write(struct buf *out, const struct spec *s);
 /* The same for people and REST: values of env and headers, and what looks like a secret in the
  * URL, the arguments and the free JSON, as "***". */
 void spec_write_masked(struct buf *out, const struct spec *s);
-/* S1's McpConfig, an entry of "mcps". */
-void spec_write_mcps(struct buf *out, const struct spec *s);
 
 /* Can b go on with the connection of a? What it is called, its lists of tools, times, limits and
  * `enabled` do not matter for that. */

@@ -44,15 +44,6 @@ static const struct {
     [BADGE_IDLE]      = { "Idle",      "gray" },
     [BADGE_ERROR]     = { "Error",     "red" },
 };
-
-static const struct {
-    const char *before, *after, *icon;
-} displays[] = {
-    [SHOWN_IN_PROGRESS] = { "Using ", "...",              "spinner" },
-    [SHOWN_SUCCESS]     = { "",       " completed",       "checkmark" },
-    [SHOWN_ERROR]       = { "",       " failed",          "error" },
-    [SHOWN_TIMEOUT]     = { "",       " timed out after", "error" },
-};
 /* clang-format on */
 
 void status_text(struct buf *out, const struct link_status *s)
@@ -125,47 +116,10 @@ const char *row_action_text(enum row_action a)
     return "View Logs";
 }
 
-bool row_shows_tools(enum link_state s) { return link_is_connected(s); }
-
-void indicator_text(struct buf *out, size_t connected, size_t total)
-{
-    buf_printf(out, "%zu/%zu", connected, total);
-}
-
-void indicator_tooltip(struct buf *out, size_t connected, size_t total)
-{
-    buf_printf(out, "%zu of %zu servers connected", connected, total);
-}
-
-const char *indicator_color(size_t connected, size_t total)
-{
-    if (total > 0 && connected == total)
-        return "green";
-    return connected > 0 ? "yellow" : "red";
-}
-
-void call_place_text(struct buf *out, const char *server, uint64_t elapsed_ms)
-{
-    buf_printf(out, "on %s • ", server);
-    if (elapsed_ms < 60000)
-        buf_printf(out, "%" PRIu64 "s", elapsed_ms / 1000);
-    else
-        buf_printf(out, "%" PRIu64 "m %" PRIu64 "s", elapsed_ms / 60000, elapsed_ms / 1000 % 60);
-}
-
 void alert_text(struct buf *out, const char *server, const char *message)
 {
     buf_printf(out, "%s: %s", server, message);
 }
-
-void call_display_text(struct buf *out, enum call_display d, const char *tool, unsigned timeout_s)
-{
-    buf_printf(out, "%s%s%s", displays[d].before, tool, displays[d].after);
-    if (d == SHOWN_TIMEOUT)
-        buf_printf(out, " %us", timeout_s);
-}
-
-const char *call_display_icon(enum call_display d) { return displays[d].icon; }
 
 void delete_confirmation(struct buf *out, const char *display_name)
 {
@@ -173,17 +127,6 @@ void delete_confirmation(struct buf *out, const char *display_name)
                "Delete \"%s\"?\n\n"
                "This will remove the MCP and its stored credentials.",
                display_name);
-}
-
-void system_prompt_with_tools(struct buf *out, const char *base, const char *const *names,
-                              const char *const *descriptions, size_t n)
-{
-    buf_str(out, base);
-    if (n == 0)
-        return;
-    buf_str(out, *base ? "\n\nAvailable tools:" : "Available tools:");
-    for (size_t i = 0; i < n; i++)
-        buf_printf(out, "\n- %s: %s", names[i], descriptions[i]);
 }
 
 void duration_text(struct buf *out, uint64_t ms)

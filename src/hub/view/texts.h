@@ -25,28 +25,13 @@ enum badge status_badge(const struct link_status *s, const char **tooltip);
 const char *badge_text(enum badge b);     /* "Connected", "Idle", "Error", "" */
 const char *badge_color(enum badge b);    /* "green", "gray", "red", "" */
 const char *dot_color(enum link_state s); /* S0-132 */
-/* What the menu of a server's row offers, S0-131; and is its number of tools shown, S0-130? */
+/* What the menu of a server's row offers, S0-131. */
 enum row_action { ROW_RETRY = 1, ROW_CANCEL = 2, ROW_DISCONNECT = 4, ROW_LOGS = 8 };
 unsigned row_actions(enum link_state s);
 const char *row_action_text(enum row_action a); /* "Retry", "Cancel", "Disconnect", "View Logs" */
-bool row_shows_tools(enum link_state s);
-/* "2/3", "2 of 3 servers connected", and the colour of the dot beside it. S0-134 */
-void indicator_text(struct buf *out, size_t connected, size_t total);
-void indicator_tooltip(struct buf *out, size_t connected, size_t total);
-const char *indicator_color(size_t connected, size_t total);
-/* "on github • 5s": the second line of a running call. S0-133 */
-void call_place_text(struct buf *out, const char *server, uint64_t elapsed_ms);
 /* "github: Connection refused", under the title "Server Issue". S0-136 */
 void alert_text(struct buf *out, const char *server, const char *message);
 
-/* S1-96..99. */
-enum call_display { SHOWN_IN_PROGRESS, SHOWN_SUCCESS, SHOWN_ERROR, SHOWN_TIMEOUT };
-void call_display_text(struct buf *out, enum call_display d, const char *tool, unsigned timeout_s);
-const char *call_display_icon(enum call_display d); /* "spinner", "checkmark", "error" */
 void delete_confirmation(struct buf *out, const char *display_name); /* S1-125 */
-
-/* S1-100, S1-101. Names and descriptions in parallel. */
-void system_prompt_with_tools(struct buf *out, const char *base, const char *const *names,
-                              const char *const *descriptions, size_t n);
 /* "30s", "100ms", "2m", "1h"; "1.5s"; always exact. */
 void duration_text(struct buf *out, uint64_t ms);

@@ -14,13 +14,6 @@
 enum { FIRST_FREE_FD = 3 };
 _Static_assert(sizeof MARK_NAME + WARDEN_DEPTH_MAX * (ID_CHARS + 1) == MARK_MAX, "it fits");
 
-struct warden {
-    char mark[MARK_MAX];
-    int fd; /* our end of a socket pair; its end is what the warden waits for */
-    pid_t pid;
-    uint64_t grace_ms;
-};
-
 /* 0: none runs. Written at the start and the end of the program, when it has one thread. */
 static pid_t running;
 
@@ -215,10 +208,6 @@ int warden_start(struct warden **out, struct pb_error *err)
     return warden_start_with(out, CHILD_STOP_MS, err);
 }
 
-const char *warden_mark(const struct warden *w) { return w->mark; }
-
-pid_t warden_pid(const struct warden *w) { return w->pid; }
-
 bool warden_note_end(pid_t pid)
 {
     if (pid != running)
@@ -236,11 +225,6 @@ void warden_sweep_marks(const struct marks *marks, uint64_t grace_ms)
 
     if (n)
         log_info("Ended processes that servers had left behind (%zu signals)", n);
-}
-
-void warden_sweep(const char *mark)
-{
-    warden_sweep_marks(&(struct marks){ &mark, 1 }, WARDEN_STOP_MS);
 }
 
 bool warden_running(void) { return running != 0; }

@@ -14,14 +14,10 @@ struct warden;
  * started by another of ours it is "PATCHBAY_MARK=<its id>.<id>", so that the outer warden finds
  * what belongs to the inner one. -PB_E_LIMIT past WARDEN_DEPTH_MAX of them. */
 MUST_CHECK int warden_start(struct warden **out, struct pb_error *err);
-const char *warden_mark(const struct warden *w);
 /* Ends what is left of the children (SIGTERM, WARDEN_STOP_MS, SIGKILL), then the warden, and waits
  * for it. Blocking; after the loop. (A warden that is left alone gives them CHILD_STOP_MS.) */
 void warden_stop(struct warden *w);
 bool warden_running(void);
-/* Ends leftovers of one server: processes with this mark in their environment. Blocking: on a
- * worker. */
-void warden_sweep(const char *mark);
 /* The same in the background, on a worker of the loop: marks that come while one sweep runs are
  * looked for together by the next. */
 void warden_sweep_later(struct pb_loop *l, const char *mark);

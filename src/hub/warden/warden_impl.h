@@ -8,9 +8,15 @@
 #include "warden.h"
 #include "warden_sweep.h"
 
+struct warden {
+    char mark[MARK_MAX];
+    int fd; /* our end of a socket pair; its end is what the warden waits for */
+    pid_t pid;
+    uint64_t grace_ms;
+};
+
 /* warden_start() with another time between SIGTERM and SIGKILL. */
 MUST_CHECK int warden_start_with(struct warden **out, uint64_t grace_ms, struct pb_error *err);
-pid_t warden_pid(const struct warden *w);
 /* Was this the warden? Says so in the log: from now on nobody cleans up after a SIGKILL. */
 bool warden_note_end(pid_t pid);
 /* Ends what carries one of the marks, and says so in the log. Blocking. */

@@ -150,8 +150,6 @@ struct span http_call_header(const struct http_call *call, const char *name)
     return span_make(arena_dup(&self->joined, buf_span(&all)), all.n);
 }
 
-int http_call_status(const struct http_call *call) { return call->status; }
-
 /* Redirects that keep method and body, or whose method is GET anyway, and stay where we are. */
 static bool wants_redirect(struct http_call *call)
 {

@@ -49,6 +49,5 @@ MUST_CHECK int http_client_send(struct http_client *c, struct http_call **out,
 /* No event follows; the call is freed. */
 void http_call_cancel(struct http_call *call);
 void http_call_resume(struct http_call *call);
-int http_call_status(const struct http_call *call);
 /* Last response's header, any case; p == NULL when absent; several are joined by ", ". */
 struct span http_call_header(const struct http_call *call, const char *name);

@@ -49,7 +49,10 @@ static void enter_linger(void *self)
     conn_wait(c, HTTP_WAIT_LINGER);
 }
 
-void conn_move(struct http_conn *c, enum http_conn_state next) { sm_move(&c->state, c, next); }
+static void conn_move(struct http_conn *c, enum http_conn_state next)
+{
+    sm_move(&c->state, c, next);
+}
 
 static bool takes_requests(const struct http_conn *c) { return c->state.now <= CONN_BODY; }
 

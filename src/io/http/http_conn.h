@@ -93,7 +93,6 @@ struct http_request {
     struct http_conn *conn; /* NULL: the client is gone */
     struct pb_loop *loop;
     struct http_field *fields; /* made when asked for */
-    char *peer;                /* likewise */
     loop_fn *gone, *drain;
     size_t *counter;      /* it is counted here; NULL: nowhere */
     struct tally *bodies; /* of the server; outlives it */
@@ -117,7 +116,6 @@ void conn_close(struct http_conn *c);
 void conn_answered(struct http_conn *c);
 /* conn_go_on() at the end of this turn. */
 void conn_later(struct http_conn *c);
-void conn_move(struct http_conn *c, enum http_conn_state next);
 /* All bytes that had to wait were sent. */
 void conn_flushed(struct http_conn *c);
 /* Polls for what the state asks for. */

@@ -1,8 +1,5 @@
 #include "http_conn.h"
-#include <arpa/inet.h>
 #include <stdio.h>
-
-enum { PEER_CHARS = INET6_ADDRSTRLEN + 10 };
 
 struct http_request *http_request_new(struct http_conn *c)
 {
@@ -31,7 +28,6 @@ void http_request_free(struct http_request *r)
     http_request_weigh(r);
     tally_unref(r->bodies);
     free(r->fields);
-    free(r->peer);
     free(r);
 }
 
@@ -71,8 +67,6 @@ void http_count(struct http_request *r, size_t *counter)
     r->counter = counter;
     ++*counter;
 }
-
-void *http_data(const struct http_request *r) { return r->gone_ctx; }
 
 struct span http_method(const struct http_request *r) { return http1_method(&r->in); }
 
@@ -153,38 +147,6 @@ size_t http_fields(const struct http_request *r, const struct http_field **out)
     }
     *out = r->fields;
     return n;
-}
-
-static void describe_peer(const struct http_conn *c, char *out, size_t n)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } addr;
-    socklen_t len = sizeof addr;
-    char ip[INET6_ADDRSTRLEN];
-
-    snprintf(out, n, "%s", c ? "unix" : "gone");
-    if (!c || c->server->path || getpeername(c->fd, &addr.any, &len) < 0)
-        return;
-    if (addr.any.sa_family == AF_INET)
-        snprintf(out, n, "%s:%d", inet_ntop(AF_INET, &addr.v4.sin_addr, ip, sizeof ip),
-                 ntohs(addr.v4.sin_port));
-    else
-        snprintf(out, n, "[%s]:%d", inet_ntop(AF_INET6, &addr.v6.sin6_addr, ip, sizeof ip),
-                 ntohs(addr.v6.sin6_port));
-}
-
-const char *http_peer(const struct http_request *r)
-{
-    struct http_request *self = (struct http_request *)(uintptr_t)r;
-
-    if (!r->peer) {
-        self->peer = mem_alloc(PEER_CHARS);
-        describe_peer(r->conn, self->peer, PEER_CHARS);
-    }
-    return r->peer;
 }
 
 void http_on_drain(struct http_request *r, loop_fn *fn, void *ctx)

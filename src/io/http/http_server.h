@@ -74,8 +74,6 @@ struct span http_header(const struct http_request *r, const char *name, size_t *
 /* The name of a field that begins so, in any case, and comes more than once; p == NULL: none. */
 struct span http_repeated(const struct http_request *r, const char *prefix);
 size_t http_fields(const struct http_request *r, const struct http_field **out);
-/* "127.0.0.1:52000" */
-const char *http_peer(const struct http_request *r);
 /* Overwrites the body, which held a secret: what was borrowed from it is gone. */
 void http_wipe_body(struct http_request *r);
 /* fn runs once if the client goes away before the answer is complete; after it (and after
@@ -84,7 +82,6 @@ void http_on_gone(struct http_request *r, loop_fn *fn, void *ctx);
 /* Adds one to *counter until r is over: answered, or its client is gone and the handler was told.
  * Once for a request; the counter must live so long. */
 void http_count(struct http_request *r, size_t *counter);
-void *http_data(const struct http_request *r); /* what http_on_gone() was given, or NULL */
 
 /* `headers` is a block of complete lines "Name: value\r\n" or NULL. Content-Length, Date-less,
  * Connection and the like are added here. The parts are written at once or copied. status 204

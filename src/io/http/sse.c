@@ -233,14 +233,6 @@ static const char *next(const char **found, const char *at, const char *end, cha
     return *found;
 }
 
-int sse_feed(struct sse_parser *p, struct span chunk, struct pb_error *err)
-{
-    struct sse_share all = { SIZE_MAX, SIZE_MAX };
-    size_t used;
-
-    return sse_feed_some(p, chunk, &all, &used, err);
-}
-
 int sse_feed_some(struct sse_parser *p, struct span chunk, struct sse_share *share, size_t *used,
                   struct pb_error *err)
 {
@@ -351,12 +343,4 @@ void sse_write_priming(struct buf *out, const char *id, uint64_t retry_ms)
     if (retry_ms)
         buf_printf(out, "retry: %llu\n", (unsigned long long)retry_ms);
     buf_str(out, "data:\n\n");
-}
-
-void sse_write_comment(struct buf *out, const char *text)
-{
-    buf_str(out, ":");
-    for (; *text; text++)
-        buf_byte(out, *text == '\r' || *text == '\n' ? ' ' : *text);
-    buf_str(out, "\n\n");
 }

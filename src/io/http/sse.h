@@ -11,8 +11,8 @@ struct sse_event {
 
 /* Feed it chunks cut anywhere. Handles BOM, CR, LF, CRLF, comments, multi-line data, ids with NUL
  * (ignored), retry. `event` is called for each event that has data or an id. Events larger than
- * the limit, and types or ids larger than SSE_FIELD_ID_MAX: sse_feed() fails with -PB_E_LIMIT and
- * the parser must not be fed again. What is not finished when the stream ends is no event. The
+ * the limit, and types or ids larger than SSE_FIELD_ID_MAX: sse_feed_some() fails with -PB_E_LIMIT
+ * and the parser must not be fed again. What is not finished when the stream ends is no event. The
  * bytes of a long data line are copied once; comments and unknown fields are not stored. */
 struct sse_parser {
     struct buf line, data, type, id;
@@ -28,7 +28,6 @@ struct sse_parser {
 void sse_init(struct sse_parser *p, size_t limit,
               void (*event)(void *ctx, const struct sse_event *e), void *ctx);
 void sse_done(struct sse_parser *p);
-MUST_CHECK int sse_feed(struct sse_parser *p, struct span chunk, struct pb_error *err);
 /* How much may be done: it is counted down. */
 struct sse_share {
     size_t events, lines;
@@ -44,4 +43,3 @@ void sse_write(struct buf *out, const char *type, const char *id, const struct s
                size_t n);
 /* id and an empty data line, and retry if > 0: tells the client where to resume. */
 void sse_write_priming(struct buf *out, const char *id, uint64_t retry_ms);
-void sse_write_comment(struct buf *out, const char *text);

@@ -19,6 +19,6 @@ void sse_reader_init(struct sse_reader *r, struct pb_loop *l, struct http_call *
                      void (*event)(void *ctx, const struct sse_event *e), void *ctx);
 /* Not from inside an event. */
 void sse_reader_done(struct sse_reader *r);
-/* For the call's data event, which returns *taken. Errors as sse_feed(). */
+/* For the call's data event, which returns *taken. Errors as sse_feed_some(). */
 MUST_CHECK int sse_reader_take(struct sse_reader *r, struct span bytes, size_t *taken,
                                struct pb_error *err);

@@ -65,8 +65,6 @@ void sessions_done(struct sessions *t)
     map_done(&t->by_id);
 }
 
-size_t sessions_count(const struct sessions *t) { return t->by_id.n; }
-
 static struct session *session_of(const struct seat *seat)
 {
     return CONTAINER_OF(seat, struct session, seat);

@@ -36,7 +36,6 @@ struct session {
 void sessions_init(struct sessions *t, struct pb_loop *l, struct seats *seats);
 /* Ends all of them. */
 void sessions_done(struct sessions *t);
-size_t sessions_count(const struct sessions *t);
 
 /* NULL when there is no room. The caller gives it a peer at once. `principal` stays the caller's.
  */

@@ -375,8 +375,6 @@ pid_t client_pid(const struct client *c)
 
 uint64_t client_heard_at(const struct client *c) { return c->heard_at; }
 
-size_t client_in_flight(const struct client *c) { return c->by_id.n; }
-
 void client_last_words(const struct client *c, struct buf *out)
 {
     if (c->wire && c->wire->ops->last_words)

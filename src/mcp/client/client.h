@@ -119,7 +119,6 @@ struct span client_capabilities(const struct client *c); /* of the server; JSON 
 struct span client_instructions(const struct client *c); /* JSON string or empty */
 const char *client_challenge(const struct client *c);
 pid_t client_pid(const struct client *c); /* 0 unless stdio */
-size_t client_in_flight(const struct client *c);
 /* Loop time of the last message of the server, whatever it was; 0: none yet. */
 uint64_t client_heard_at(const struct client *c);
 /* Last lines of a stdio server's stderr. */

@@ -186,7 +186,8 @@ static void keep_buffer(struct client *c, struct buf *text)
     *text = (struct buf){ 0 };
 }
 
-int client_call_send(struct client_call *call, struct pb_error *err)
+/* With a new id on the wire; what was on the wire before is forgotten. */
+MUST_CHECK static int client_call_send(struct client_call *call, struct pb_error *err)
 {
     struct client *c = call->c;
     AUTO_HEADERS struct header_list headers = { 0 };

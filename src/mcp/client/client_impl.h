@@ -187,9 +187,8 @@ MUST_CHECK int client_call_new(struct client *c, const struct client_request_spe
 uint64_t client_call_park(struct client *c, const struct client_request_spec *spec);
 struct client_call *client_call_find(struct client *c, uint64_t id);
 struct client_call *client_call_on_wire(struct client *c, uint64_t wire_id);
-/* (Re)sends with a new id on the wire; what was on the wire before is forgotten. */
-MUST_CHECK int client_call_send(struct client_call *call, struct pb_error *err);
-/* The same; the call ends if it cannot be sent. */
+/* Sends it again, with a new id on the wire; what was on the wire before is forgotten. The call
+ * ends if it cannot be sent. */
 void client_call_resend(struct client_call *call);
 /* Takes it off the wire, without telling the server. */
 void client_call_unwire(struct client_call *call, enum wire_drop why);

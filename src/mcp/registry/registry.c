@@ -14,7 +14,8 @@ static const char *const list_names[] = {
 };
 /* clang-format on */
 
-struct registry *registry_new(struct pb_server *server)
+/* Lives as long as the server; calls that still run keep what they need of it. */
+static struct registry *registry_new(struct pb_server *server)
 {
     struct registry *reg = NEW(struct registry);
 

@@ -5,8 +5,6 @@
 
 struct registry;
 
-/* Lives as long as the server; calls that still run keep what they need of it. */
-struct registry *registry_new(struct pb_server *server);
 /* Running calls are told that they are cancelled, and their answers are dropped. */
 void registry_free(struct registry *reg);
 

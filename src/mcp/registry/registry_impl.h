@@ -76,5 +76,3 @@ bool registry_offers(struct registry *reg, enum item_kind kind);
 /* registry_list.c: the four lists. */
 void list_reply(struct registry *reg, struct request *r, enum item_kind kind);
 void shown_free(struct shown *s);
-/* registry_methods.c */
-bool registry_handle(void *ctx, struct request *r);

@@ -319,7 +319,7 @@ static const struct method_row methods[] = {
 };
 /* clang-format on */
 
-bool registry_handle(void *ctx, struct request *r)
+static bool registry_handle(void *ctx, struct request *r)
 {
     struct registry *reg = ctx;
     size_t low = 0, high = ARRAY_LEN(methods);

@@ -185,14 +185,6 @@ int uri_template_new(struct uri_template **out, struct span text, struct pb_erro
 
 void uri_template_free(struct uri_template *t) { free(t); }
 
-bool uri_template_has(const struct uri_template *t, struct span name)
-{
-    for (size_t i = 0; i < t->n + t->n_query; i++)
-        if (t->parts[i].kind != PART_LITERAL && span_eq(t->parts[i].text, name))
-            return true;
-    return false;
-}
-
 /* ---- matching ---- */
 
 static bool spend(size_t *steps, size_t n)

@@ -22,6 +22,3 @@ AUTO_DEFINE(uri_template, uri_template_free)
  * *steps 0; MCP_TEMPLATE_STEPS_MAX are enough for all but templates that were made to cost. */
 bool uri_template_match(const struct uri_template *t, struct span uri, size_t *steps,
                         struct buf *out);
-
-/* Does it have such a variable? */
-bool uri_template_has(const struct uri_template *t, struct span name);

@@ -293,8 +293,6 @@ enum peer_kind peer_kind(const struct peer *p) { return p->kind; }
 
 uint64_t peer_serial(const struct peer *p) { return p->serial; }
 
-enum era peer_era(const struct peer *p) { return p->era; }
-
 const struct revision *peer_revision(const struct peer *p)
 {
     return p->initialized ? p->session.revision : NULL;
@@ -317,5 +315,3 @@ void peer_set_principal(struct peer *p, const char *principal)
 }
 
 const char *peer_principal(const struct peer *p) { return p->principal; }
-
-uint64_t peer_stray_answers(const struct peer *p) { return p->stray_answers; }

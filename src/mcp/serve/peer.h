@@ -93,7 +93,6 @@ enum peer_kind peer_kind(const struct peer *p);
 /* No other peer of this process has or had this number. */
 uint64_t peer_serial(const struct peer *p);
 size_t peer_in_flight(const struct peer *p);
-enum era peer_era(const struct peer *p);
 /* The negotiated revision; NULL before the handshake and for modern peers. */
 const struct revision *peer_revision(const struct peer *p);
 /* What a legacy client said about itself in the handshake; NULL before that and for modern peers.
@@ -120,5 +119,3 @@ void peer_log(struct peer *p, enum pb_log_level level, const char *logger, struc
  * requestState). Copied; "" by default. */
 void peer_set_principal(struct peer *p, const char *principal);
 const char *peer_principal(const struct peer *p);
-/* Answers to questions that nobody asked, or had answered already: dropped and counted. */
-uint64_t peer_stray_answers(const struct peer *p);

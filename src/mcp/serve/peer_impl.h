@@ -40,7 +40,7 @@ struct peer {
     size_t n_buckets, n_ids;
     struct list questions;
     size_t n_questions;
-    uint64_t last_question, stray_answers;
+    uint64_t last_question;
     struct map subscriptions; /* URIs; the values mean nothing */
 };
 

@@ -169,7 +169,6 @@ void questions_answered(struct peer *p, const struct message *m)
     struct pb_error err;
 
     if (!q) {
-        p->stray_answers++;
         log_debug("an answer to no open question was dropped");
     } else if (m->rpc.kind == RPC_ERROR) {
         read_error(&err, m->rpc.error, &arena);

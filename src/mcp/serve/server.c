@@ -194,8 +194,6 @@ const struct pb_server_options *server_options(const struct pb_server *s) { retu
 
 size_t server_max_request(const struct pb_server *s) { return s->opts.max_request_bytes; }
 
-size_t server_in_flight(const struct pb_server *s) { return s->in_flight; }
-
 struct peer *server_peer(const struct pb_server *s, uint64_t serial)
 {
     return map_get(&s->by_serial, map_u64(&serial));

@@ -31,7 +31,6 @@ void server_resource_updated(struct pb_server *s, struct span uri);
 void server_drained(struct pb_server *s);
 /* "created", "initializing", "ready", "closing", "closed", "error" */
 const char *server_state(const struct pb_server *s);
-bool server_stopping(const struct pb_server *s);
 /* What pb_server_port() tells: of the newest HTTP listener; 0 before that. */
 void server_set_port(struct pb_server *s, int port);
 int server_port(const struct pb_server *s);
@@ -42,8 +41,6 @@ size_t server_max_request(const struct pb_server *s);
 struct peer *server_peer(const struct pb_server *s, uint64_t serial);
 /* Every client that has not left. fn must not close any. */
 void server_each_peer(struct pb_server *s, void (*fn)(void *ctx, struct peer *p), void *ctx);
-/* Peers register themselves here; transports ask when to give up on stop. */
-size_t server_in_flight(const struct pb_server *s);
 
 /* A transport that the server owns: stopped and closed with it. */
 struct carrier_ops {

@@ -30,8 +30,6 @@ _Static_assert(ARRAY_LEN(states) == SERVER_COUNT, "every state has a row");
 
 const char *server_state(const struct pb_server *s) { return sm_name(&s->state); }
 
-bool server_stopping(const struct pb_server *s) { return s->state.now == SERVER_CLOSING; }
-
 bool server_heard(struct pb_server *s)
 {
     if (s->state.now == SERVER_CREATED)

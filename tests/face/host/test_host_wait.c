@@ -41,7 +41,7 @@ TEST(a_list_waits_for_servers_that_are_about_to_be_there_but_not_for_ever)
     b = face_send(&c, "prompts/list", "{}");
     fakes_settle(&rig.fakes);
     CHECK_INT(a->count + b->count, 0);
-    hub_stop_all(rig.hub);
+    fakes_disconnect(&rig.fakes, rig.hub);
     fakes_settle(&rig.fakes);
     CHECK_INT(a->count, 1);
     CHECK_INT(b->count, 1);
@@ -117,7 +117,8 @@ TEST(hosts_may_end_while_requests_wait)
     a = face_send(&c, "tools/list", "{}");
     fakes_settle(&rig.fakes);
     hosts_close(rig.hosts, rig_on_hosts_closed, &rig);
-    hub_stop_all(rig.hub); /* news for those that wait, in the turn in which they end */
+    fakes_disconnect(&rig.fakes,
+                     rig.hub); /* news for those that wait, in the turn in which they end */
     FAKES_UNTIL(&rig.fakes, rig.hosts_closed);
     CHECK_INT(a->count, 1);
     face_close(&c);
@@ -206,7 +207,7 @@ TEST(what_nobody_has_is_refused_when_the_time_for_it_is_over)
         FAKES_UNTIL(&rig.fakes, a->count);
         CHECK_HAS(a->error, cases[i].want);
         /* and from then on at once, as the last that is expected does not come */
-        hub_stop_all(rig.hub);
+        fakes_disconnect(&rig.fakes, rig.hub);
         fakes_settle(&rig.fakes);
         CHECK_HAS(face_refused(&c, cases[i].method, cases[i].params), cases[i].want);
         face_close(&c);

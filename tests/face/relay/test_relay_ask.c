@@ -1,4 +1,5 @@
 #include "face/relay/relay.h"
+#include "face/relay/relay_impl.h"
 #include "face/relay_rig.h"
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
@@ -49,7 +50,7 @@ TEST(questions_reach_the_client_and_answers_the_server_in_every_combination)
                     TAP_FAIL("%s client, row %zu: the server got %s", era_name(client_eras[c]), i,
                              f->last_answer);
                 CHECK(!strstr(down_last(&d), "isError"));
-                CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+                CHECK_INT(rig_relays(&rig)->parked.n, 0);
                 down_close(&d);
                 rig_done(&rig);
             }
@@ -251,7 +252,7 @@ TEST(a_legacy_server_may_ask_a_modern_client_sixteen_times)
         quiz_open(&rig, &q, PB_ERA_LEGACY);
         down_open(&d, &rig, PEER_STDIO, ERA_MODERN, ASKS_ALL);
         CHECK_HAS(down_converse(&d, "alpha__quiz", "{\"action\":\"accept\"}"), rows[i].has);
-        CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+        CHECK_INT(rig_relays(&rig)->parked.n, 0);
         down_close(&d);
         rig_done(&rig);
     }
@@ -597,7 +598,7 @@ TEST(the_clock_of_a_parked_call_goes_on_when_all_its_questions_were_taken_back)
         ask_raw(f, 1);
         if (parked)
             fakes_settle(&rig.fakes);
-        CHECK_INT(relays_parked(rig_relays(&rig)), parked);
+        CHECK_INT(rig_relays(&rig)->parked.n, parked);
         take_back_raw(f, 1);
         fakes_settle(&rig.fakes);
         CHECK_INT(d.n, parked);

@@ -32,14 +32,14 @@ TEST(only_so_many_calls_are_parked)
         d.name = name;
         down_call(&d, i, tools[i / MCP_QUESTIONS_MAX], "");
         down_next(&d);
-        CHECK_INT(relays_parked(rig_relays(&rig)), i + 1);
+        CHECK_INT(rig_relays(&rig)->parked.n, i + 1);
     }
     d.name = "one more";
     down_call(&d, 5000, tools[SERVERS], "");
     CHECK_HAS(down_next(&d), "refused: -32603 Too many calls wait for their clients to answer");
-    CHECK_INT(relays_parked(rig_relays(&rig)), RELAY_PARKED_MAX);
+    CHECK_INT(rig_relays(&rig)->parked.n, RELAY_PARKED_MAX);
     loop_advance(rig.fakes.loop, MCP_ASK_MS);
-    FAKES_UNTIL(&rig.fakes, relays_parked(rig_relays(&rig)) == 0);
+    FAKES_UNTIL(&rig.fakes, rig_relays(&rig)->parked.n == 0);
     down_call(&d, 5001, tools[SERVERS], "");
     CHECK_HAS(down_next(&d), "input_required");
     down_close(&d);
@@ -62,11 +62,11 @@ TEST(one_client_does_not_take_the_places_of_all_others)
     }
     down_call(&greedy, 1000, "b__ask", "");
     CHECK_HAS(down_next(&greedy), "refused: -32603 Too many calls wait for their clients");
-    CHECK_INT(relays_parked(rig_relays(&rig)), RELAY_PARKED_CALLER_MAX);
+    CHECK_INT(rig_relays(&rig)->parked.n, RELAY_PARKED_CALLER_MAX);
     down_call(&other, 1, "b__ask", "");
     CHECK_HAS(down_next(&other), "input_required");
     down_close(&greedy);
-    FAKES_UNTIL(&rig.fakes, relays_parked(rig_relays(&rig)) == 1);
+    FAKES_UNTIL(&rig.fakes, rig_relays(&rig)->parked.n == 1);
     down_close(&other);
     rig_done(&rig);
 }
@@ -149,9 +149,9 @@ TEST(answers_that_wait_for_all_clients_have_a_bound_in_bytes)
         answer_parked(&rig, &d, rig.fakes.servers[i], tools[i], EACH);
     }
     CHECK_HAS(take_parked(&rig, &d, tools[MOST], down_state(&d)), refusal);
-    CHECK_INT(relays_parked(rig_relays(&rig)), MOST);
+    CHECK_INT(rig_relays(&rig)->parked.n, MOST);
     loop_advance(rig.fakes.loop, MCP_ASK_MS);
-    FAKES_UNTIL(&rig.fakes, relays_parked(rig_relays(&rig)) == 0);
+    FAKES_UNTIL(&rig.fakes, rig_relays(&rig)->parked.n == 0);
     CHECK_INT(rig_relays(&rig)->kept_bytes, 0);
     CHECK_INT(rig_relays(&rig)->parkers.n, 0);
     down_close(&d);

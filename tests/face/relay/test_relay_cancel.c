@@ -1,4 +1,5 @@
 #include "face/relay/relay.h"
+#include "face/relay/relay_impl.h"
 #include "face/relay_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
@@ -143,7 +144,7 @@ TEST(a_call_is_cancelled_in_the_turn_in_which_its_server_asked)
     FAKES_UNTIL(&rig.fakes, f->n_held == 1);
     stop_wanting(&d, BY_LEAVING); /* the question is still on its way */
     FAKES_UNTIL(&rig.fakes, f->n_held == 0);
-    CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+    CHECK_INT(rig_relays(&rig)->parked.n, 0);
     end(&rig, &d);
 }
 
@@ -162,12 +163,12 @@ TEST(a_parked_call_ends_with_a_client_that_cannot_come_back)
         down_open(&d, &rig, kinds[i], ERA_MODERN, ASKS_ALL);
         down_call(&d, 1, "alpha__ask", "");
         CHECK_HAS(down_next(&d), "input_required");
-        CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+        CHECK_INT(rig_relays(&rig)->parked.n, 1);
         peer_exchange_gone(d.peer, &d); /* its answer was sent: the connection may go */
-        CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+        CHECK_INT(rig_relays(&rig)->parked.n, 1);
         down_close(&d);
         fakes_settle(&rig.fakes);
-        CHECK_INT(relays_parked(rig_relays(&rig)), kinds[i] == PEER_STATELESS);
+        CHECK_INT(rig_relays(&rig)->parked.n, kinds[i] == PEER_STATELESS);
         CHECK_INT(f->n_held, kinds[i] == PEER_STATELESS);
         CHECK_INT(f->cancellations, kinds[i] != PEER_STATELESS);
         end(&rig, &d);

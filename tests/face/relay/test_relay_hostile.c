@@ -1,6 +1,7 @@
 /* Servers that answer what they may not, and clients that come back where they may not. */
 #include "face/host/host.h"
 #include "face/relay/relay.h"
+#include "face/relay/relay_impl.h"
 #include "face/relay_rig.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
@@ -55,7 +56,7 @@ TEST(no_result_makes_a_modern_client_answer_what_it_cannot_be_asked)
             down_call(&d, 1, "alpha__raw", "");
             check_inert(down_next(&d));
             CHECK_HAS(down_last(&d), "\"resultType\":\"complete\"");
-            CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+            CHECK_INT(rig_relays(&rig)->parked.n, 0);
             down_close(&d);
             rig_done(&rig);
         }
@@ -273,7 +274,7 @@ TEST(no_part_of_a_state_can_be_changed)
         down_call(&d, (int)i + 5000, "alpha__ask", more);
         CHECK_HAS(down_last(&d), "\"error\":{\"code\":-32602");
     }
-    CHECK_INT(relays_parked(rig_relays(&rig)), 1); /* nobody got to it */
+    CHECK_INT(rig_relays(&rig)->parked.n, 1); /* nobody got to it */
     down_close(&d);
     rig_done(&rig);
 }

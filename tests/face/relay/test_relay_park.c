@@ -1,4 +1,5 @@
 #include "face/relay/relay.h"
+#include "face/relay/relay_impl.h"
 #include "face/relay_rig.h"
 #include "hub/hub/hub.h"
 #include "mcp/client/client.h"
@@ -22,7 +23,7 @@ static void open_parked(struct hub_rig *rig, struct down *d, enum peer_kind kind
     down_open(d, rig, kind, ERA_MODERN, ASKS_ALL);
     down_call(d, 1, "alpha__ask", "\"arguments\":{\"a\":1,\"b\":[2]},");
     CHECK_HAS(down_next(d), "input_required");
-    CHECK_INT(relays_parked(rig_relays(rig)), 1);
+    CHECK_INT(rig_relays(rig)->parked.n, 1);
 }
 
 /* Sends `tool` with these arguments and this state and all answers; what comes back at once. */
@@ -56,7 +57,7 @@ TEST(a_parked_call_goes_on_when_its_client_comes_back)
     CHECK_HAS(retry(&d, 2, "alpha__ask", "{\"b\" : [2], \"a\":1}", state), "accept");
     CHECK_HAS(down_last(&d), "\"id\":2");
     CHECK_HAS(down_last(&d), "\"resultType\":\"complete\"");
-    CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+    CHECK_INT(rig_relays(&rig)->parked.n, 0);
     CHECK_INT(rig.fakes.servers[0]->calls, 1); /* it was not called a second time */
     down_close(&d);
     rig_done(&rig);
@@ -94,7 +95,7 @@ TEST(a_state_is_refused_when_it_was_changed_in_any_byte)
         bad[i] = bad[i] == 'A' ? 'B' : 'A';
         CHECK_HAS(retry(&d, (int)i, "alpha__ask", ARGS, bad), INVALID);
     }
-    CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+    CHECK_INT(rig_relays(&rig)->parked.n, 1);
     CHECK_HAS(retry(&d, 9999, "alpha__ask", ARGS, state), "accept"); /* none of it did harm */
     down_close(&d);
     rig_done(&rig);
@@ -188,11 +189,11 @@ TEST(nobody_comes_back_and_the_server_is_told_after_ten_minutes)
     down_next(&d);
     snprintf(state, sizeof state, "%s", down_state(&d));
     loop_advance(rig.fakes.loop, MCP_ASK_MS - 1);
-    CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+    CHECK_INT(rig_relays(&rig)->parked.n, 1);
     CHECK_INT(f->n_held, 1);
     loop_advance(rig.fakes.loop, 1);
     FAKES_UNTIL(&rig.fakes, f->n_held == 0);
-    CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+    CHECK_INT(rig_relays(&rig)->parked.n, 0);
     CHECK_INT(f->cancellations, 1);
     CHECK_HAS(retry(&d, 2, "alpha__hang", ARGS, state), EXPIRED);
     rig.fakes.clock.wall += MCP_STATE_MS;
@@ -310,7 +311,7 @@ TEST(answers_that_are_none_are_refused_and_cost_nothing)
         CHECK_HAS(down_last(&d), "\"error\":{\"code\":-32602,\"message\":\"inputResponses: ");
     }
     CHECK_INT(t.told, 0);
-    CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+    CHECK_INT(rig_relays(&rig)->parked.n, 1);
     down_forget(&d);
     {
         AUTO_BUF struct buf more = { 0 };
@@ -383,10 +384,10 @@ TEST(an_answer_that_came_meanwhile_is_kept_for_the_client)
             fake_release(f, 0, "did without");
         fakes_settle(&rig.fakes);
         CHECK_INT(d.n, 1);
-        CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+        CHECK_INT(rig_relays(&rig)->parked.n, 1);
         CHECK_HAS(retry_with(&d, 2, "{\"q1\":{\"roots\":[]}}"),
                   dies[i] ? "server_not_connected" : "did without");
-        CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+        CHECK_INT(rig_relays(&rig)->parked.n, 0);
         down_close(&d);
         rig_done(&rig);
     }
@@ -480,7 +481,7 @@ static void open_passed(struct hub_rig *rig, struct down *d, enum fake_tool_kind
     down_open(d, rig, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
     down_call(d, 1, "alpha__ask", "\"arguments\":" ARGS ",");
     CHECK_HAS(down_next(d), "input_required");
-    CHECK_INT(relays_parked(rig_relays(rig)), 0);
+    CHECK_INT(rig_relays(rig)->parked.n, 0);
 }
 
 TEST(a_state_that_passes_through_leads_back_to_its_server_only)
@@ -712,12 +713,12 @@ TEST(a_parked_call_is_not_held_and_is_again_when_a_client_comes_back_that_does_n
     down_call(&d, 1, "alpha__ask", "");
     CHECK(client_is_held(client_of(&rig)));
     CHECK_HAS(down_next(&d), "input_required");
-    CHECK_INT(relays_parked(rig_relays(&rig)), 1);
+    CHECK_INT(rig_relays(&rig)->parked.n, 1);
     CHECK(!client_is_held(client_of(&rig)));
 
     buf_printf(&more, "%s\"inputResponses\":{\"q1\":" ACCEPT "},", down_state(&d));
     down_call(&d, 2, "alpha__ask", buf_cstr(&more));
-    CHECK_INT(relays_parked(rig_relays(&rig)), 0);
+    CHECK_INT(rig_relays(&rig)->parked.n, 0);
     CHECK(client_is_held(client_of(&rig)));
     relays_congested(rig_relays(&rig), d.peer, false);
     CHECK(!client_is_held(client_of(&rig)));

@@ -288,6 +288,7 @@ TEST(a_client_that_goes_away_cancels_its_call)
     rest_done(&rig);
 }
 
+/* S0-87 S0-105 S0-145 */
 TEST(calls_under_way_are_listed_and_can_be_cancelled)
 {
     struct rest_rig rig;
@@ -306,6 +307,8 @@ TEST(calls_under_way_are_listed_and_can_be_cancelled)
     CHECK_INT(rest_send(&rig, path, ""), 200);
     CHECK_INT(rest_send(&rig, path, ""), 404);
     CHECK_STR(got("error"), "call_not_found");
+    CHECK_INT(GET(&rig, "/api/calls"), 200);
+    CHECK_STR(got("calls"), "[]");
     CHECK_INT(line_answer(&s), 502);
     CHECK_STR(got("code"), "call_cancelled");
     line_close(&s);

@@ -35,6 +35,69 @@ TEST(servers_tell_how_they_are_and_how_they_are_reached)
     rest_done(&rig);
 }
 
+/* A server as it is seen now. */
+static void check_row(struct rest_rig *rig, const char *name, const char *state, const char *status,
+                      const char *color, const char *tools)
+{
+    char request[64];
+
+    snprintf(request, sizeof request, "GET /api/servers/%s", name);
+    CHECK_INT(rest_send(rig, request, ""), 200);
+    CHECK_STR(got("name"), name);
+    CHECK_STR(got("state"), state);
+    CHECK_HAS(got("status"), status);
+    CHECK_STR(got("color"), color);
+    if (tools) /* what a server had that is away is remembered */
+        CHECK_STR(got("tools"), tools);
+}
+
+/* S0-3 S0-85 S0-86 S0-98 S0-99 S0-101 S0-102 S0-106 S0-107 S0-109 S0-140 S0-141 S0-171 */
+TEST(a_person_sees_how_each_server_fares_and_what_it_has)
+{
+    struct rest_rig rig;
+    struct fake_server *good, *f;
+
+    rest_init(&rig, NULL);
+    fake_tool(good = rig_server(&rig.hub, "good"), "search", FAKE_ECHO)->description = "Finds";
+    f = rig_server(&rig.hub, "bad");
+    f->connect = FAKE_CONNECT_FAIL;
+    f->connect_text = "Connection refused";
+    rig_spec_of(&rig.hub, "bad")->auto_reconnect = false;
+    rig_server(&rig.hub, "slow")->connect = FAKE_CONNECT_HANG;
+    rest_start(&rig);
+    check_row(&rig, "good", "connected", "Connected", "green", "1");
+    check_row(&rig, "bad", "error", "Connection refused", "red", "0");
+    CHECK_HAS(got("message"), "Connection refused");
+    check_row(&rig, "slow", "connecting", "Connecting...", "yellow", "0");
+    CHECK_INT(GET(&rig, "/api/status"), 200);
+    CHECK_STR(got("servers"), "{\"total\":3,\"connecting\":1,\"connected\":1,\"error\":1}");
+    CHECK_INT(GET(&rig, "/api/alerts"), 200);
+    CHECK_STR(got("alerts.0.server"), "bad");
+    CHECK_STR(got("alerts.1"), "");
+    CHECK_INT(GET(&rig, "/api/mcp-tools"), 200);
+    CHECK_STR(got("tools.0.name"), "good/search");
+    CHECK_STR(got("tools.0.server"), "good");
+    CHECK_STR(got("tools.0.description"), "Finds");
+    CHECK_STR(got("tools.1"), "");
+
+    CHECK_INT(POST(&rig, "/api/servers/slow/cancel", ""), 200);
+    check_row(&rig, "slow", "idle", "Not started", "gray", "0");
+    fake_break(good, "gone");
+    fakes_settle(&rig.hub.fakes);
+    check_row(&rig, "good", "reconnecting", "Reconnecting (1/5)...", "yellow", NULL);
+    CHECK_STR(got("attempt"), "1");
+    CHECK_STR(got("max_attempts"), "5");
+    loop_advance(rig.hub.fakes.loop, 1000);
+    fakes_settle(&rig.hub.fakes);
+    check_row(&rig, "good", "connected", "Connected", "green", "1");
+    CHECK_INT(POST(&rig, "/api/servers/good/disconnect", ""), 200);
+    check_row(&rig, "good", "disconnected", "Disconnected", "gray", NULL);
+    CHECK_INT(GET(&rig, "/api/mcp-tools"), 200);
+    CHECK_STR(got("tools"), "[]");
+    rest_done(&rig);
+}
+
+/* S0-92 S0-143 */
 TEST(a_server_is_stopped_and_started_by_its_name)
 {
     static const struct {
@@ -68,6 +131,7 @@ TEST(a_server_is_stopped_and_started_by_its_name)
     rest_done(&rig);
 }
 
+/* S0-144 */
 TEST(an_attempt_to_connect_can_be_cancelled)
 {
     struct rest_rig rig;
@@ -90,13 +154,14 @@ TEST(an_attempt_to_connect_can_be_cancelled)
     rest_done(&rig);
 }
 
+/* S0-93 */
 TEST(all_that_failed_are_tried_again_at_once)
 {
     struct rest_rig rig;
-    struct fake_server *f;
+    struct fake_server *good, *f;
 
     rest_init(&rig, NULL);
-    rig_server(&rig.hub, "good");
+    good = rig_server(&rig.hub, "good");
     f = rig_server(&rig.hub, "bad");
     f->connect = FAKE_CONNECT_FAIL;
     f->connect_text = "no";
@@ -105,6 +170,8 @@ TEST(all_that_failed_are_tried_again_at_once)
     f->connect = FAKE_CONNECT_OK;
     CHECK_INT(POST(&rig, "/api/reconnect-failed", ""), 200);
     FAKES_UNTIL(&rig.hub.fakes, link_state(rig_link(&rig.hub, "bad")) == LINK_CONNECTED);
+    CHECK_INT(f->connects, 2);
+    CHECK_INT(good->connects, 1);
     rest_done(&rig);
 }
 
@@ -141,6 +208,7 @@ TEST(logs_come_by_number_and_by_time)
     rest_done(&rig);
 }
 
+/* S0-95 */
 TEST(tools_come_page_by_page_and_can_be_searched)
 {
     struct rest_rig rig;
@@ -479,6 +547,7 @@ TEST(metrics_count_calls_and_how_long_they_took)
     CHECK_HAS(rest_body, "patchbay_call_duration_seconds_sum{server=\"alpha\"} 60.2\n");
     CHECK_HAS(rest_body, "patchbay_connects_total{server=\"alpha\"} 1\n");
     CHECK_HAS(rest_body, "process_resident_memory_bytes ");
+    CHECK_HAS(rest_body, "patchbay_allocations_total ");
     fake_break(f, "gone");
     FAKES_UNTIL(&rig.hub.fakes, link_state(rig_link(&rig.hub, "alpha")) != LINK_CONNECTED);
     CHECK_INT(GET(&rig, "/metrics"), 200);

@@ -43,6 +43,7 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
+/* S0-91 */
 TEST(every_event_of_the_hub_is_told_in_order)
 {
     struct rest_rig rig;
@@ -62,6 +63,7 @@ TEST(every_event_of_the_hub_is_told_in_order)
     text = buf_cstr(&s.in);
     CHECK_HAS(text, "data: {\"type\":\"serverAdded\",\"server\":\"alpha\"");
     CHECK_HAS(text, "\"to\":{\"state\":\"connected\",\"tools\":1}}\n\n");
+    CHECK_HAS(strstr(text, "serverAdded"), "\"from\":{\"state\":\"idle\"}");
     CHECK(strstr(text, "\"to\":{\"state\":\"connecting\"}") <
           strstr(text, "\"to\":{\"state\":\"connected\""));
     CHECK(strstr(text, "event: toolCallStarted") < strstr(text, "event: toolCallCompleted"));

@@ -1,5 +1,6 @@
 #include "catalog_rig.h"
 #include "hub/catalog/catalog.h"
+#include "hub/catalog/catalog_impl.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 
@@ -248,13 +249,13 @@ TEST(the_lists_of_a_spec_switch_tools_off)
     CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__list s__read_a");
     CHECK(!rig_find(c, &all, "s/write"));
     CHECK_INT(catalog_count(c, "s", LIST_TOOLS), 4);
-    version = catalog_version(c, LIST_TOOLS);
+    version = c->shelves[LIST_TOOLS].version;
     CHECK(!catalog_respec(c, &spec));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), version);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, version);
 
     spec.enabled_tools = rig_none;
     CHECK(catalog_respec(c, &spec));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), version + 1);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, version + 1);
     CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__list s__read_a s__write");
     /* the same list with another spec is a change, too */
     spec.disabled_tools = rig_none;
@@ -267,21 +268,21 @@ TEST(the_lists_of_a_spec_switch_tools_off)
 TEST(versions_tell_changes_and_only_those)
 {
     AUTO(catalog) struct catalog *c = catalog_new();
-    uint64_t v = catalog_version(c, LIST_TOOLS);
+    uint64_t v = c->shelves[LIST_TOOLS].version;
     struct pb_error err;
     bool changed = true;
 
     CHECK(!rig_set(c, "s", LIST_TOOLS, ""));
     CHECK(!rig_set(c, "s", LIST_TOOLS, "[]"));
     CHECK(!rig_set(c, "s", LIST_TOOLS, "[ ]"));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), v);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, v);
     CHECK(rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, ++v);
     CHECK(!rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\"}]"));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), v);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, v);
     CHECK(rig_set(c, "s", LIST_TOOLS, "[{\"name\":\"a\",\"title\":\"A\"}]"));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
-    CHECK_INT(catalog_version(c, LIST_PROMPTS), 0);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, ++v);
+    CHECK_INT(c->shelves[LIST_PROMPTS].version, 0);
 
     /* what is no list leaves the old one */
     CHECK_INT(catalog_set(c, &(struct spec){ .name = "s" }, LIST_TOOLS, SPAN("{}"), &changed, &err),
@@ -292,11 +293,11 @@ TEST(versions_tell_changes_and_only_those)
     CHECK_HAS(err.msg, "the tools of server 's': line 1, column 2");
     CHECK_INT(catalog_set(c, &(struct spec){ .name = "s" }, LIST_TOOLS, SPAN("["), &changed, NULL),
               -PB_E_INVALID);
-    CHECK_INT(catalog_version(c, LIST_TOOLS), v);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, v);
     CHECK_STR(rig_names(c, &all, LIST_TOOLS), "s__a");
 
     CHECK(rig_set(c, "s", LIST_TOOLS, "[]"));
-    CHECK_INT(catalog_version(c, LIST_TOOLS), ++v);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, ++v);
     CHECK(!catalog_drop(c, "s"));
     CHECK(!catalog_drop(c, "s"));
     rig_set(c, "t", LIST_TOOLS, "[{\"name\":\"a\"},{\"name\":\"b\"}]");
@@ -306,7 +307,7 @@ TEST(versions_tell_changes_and_only_those)
     CHECK(catalog_drop(c, "t"));
     CHECK_INT(catalog_count(c, "t", LIST_TOOLS), 0);
     CHECK_INT(catalog_count(c, NULL, LIST_TOOLS), 0);
-    CHECK_INT(catalog_version(c, LIST_TOOLS), v + 2);
+    CHECK_INT(c->shelves[LIST_TOOLS].version, v + 2);
     CHECK_STR(rig_names(c, &all, LIST_TOOLS), "");
 }
 

@@ -194,13 +194,13 @@ TEST(modes_and_settings_have_their_places)
     struct pb_error err;
 
     CHECK_INT(config_save_mode(path, "safe", SPAN("{\"filter\":\"all\"}"), &err), 0);
-    CHECK_INT(config_set_top(path, "port", SPAN("7070"), &err), 0);
+    CHECK_INT(config_set_setting(path, "port", SPAN("7070"), &err), 0);
     CHECK_STR(temp_read(path),
               "{\n  \"modes\": {\n    \"safe\": {\n      \"filter\": \"all\"\n    }\n  },\n"
-              "  \"port\": 7070\n}\n");
+              "  \"settings\": {\n    \"port\": 7070\n  }\n}\n");
     CHECK_INT(config_save_mode(path, "safe", (struct span){ 0 }, &err), 0);
-    CHECK_INT(config_set_top(path, "port", (struct span){ 0 }, &err), 0);
-    CHECK_STR(temp_read(path), "{\n  \"modes\": {}\n}\n");
+    CHECK_INT(config_set_setting(path, "port", (struct span){ 0 }, &err), 0);
+    CHECK_STR(temp_read(path), "{\n  \"modes\": {},\n  \"settings\": {}\n}\n");
 
     temp_write(path, "{\"modes\": [{\"id\":\"a\"},{\"id\":\"b\"}]}");
     CHECK_INT(config_save_mode(path, "b", SPAN("{\"name\":\"B\"}"), &err), 0);
@@ -249,7 +249,7 @@ TEST(the_file_is_replaced_as_a_whole_and_keeps_its_mode)
 
     /* What is as it should be is not written again. */
     CHECK_INT(save(path, "a", "{}"), 0);
-    CHECK_INT(config_set_top(path, "nothing", (struct span){ 0 }, &err), 0);
+    CHECK_INT(config_set_setting(path, "nothing", (struct span){ 0 }, &err), 0);
     CHECK_INT(stat(path, &before), 0);
     CHECK_INT(before.st_ino, after.st_ino);
 }
@@ -298,20 +298,20 @@ TEST(a_file_may_have_the_largest_size_and_not_one_byte_more)
     struct pb_error err;
 
     /* {"x":"…"} of exactly the limit; the shortest change makes it longer */
-    buf_str(&text, "{\"x\":\"");
-    while (text.n < CONFIG_BYTES_MAX - 2)
+    buf_str(&text, "{\"settings\":{\"x\":\"");
+    while (text.n < CONFIG_BYTES_MAX - 3)
         buf_byte(&text, 'a');
-    buf_str(&text, "\"}");
+    buf_str(&text, "\"}}");
     CHECK_INT(text.n, CONFIG_BYTES_MAX);
     temp_write(path, buf_cstr(&text));
-    CHECK_INT(config_set_top(path, "y", (struct span){ 0 }, &err), 0);
-    CHECK_INT(config_set_top(path, "y", SPAN("1"), &err), -PB_E_LIMIT);
-    CHECK_INT(config_set_top(path, "x", SPAN("1"), &err), 0);
-    CHECK_STR(temp_read(path), "{\"x\":1}");
+    CHECK_INT(config_set_setting(path, "y", (struct span){ 0 }, &err), 0);
+    CHECK_INT(config_set_setting(path, "y", SPAN("1"), &err), -PB_E_LIMIT);
+    CHECK_INT(config_set_setting(path, "x", SPAN("1"), &err), 0);
+    CHECK_STR(temp_read(path), "{\"settings\":{\"x\":1}}");
 
     buf_byte(&text, '\n');
     temp_write(path, buf_cstr(&text));
-    CHECK_INT(config_set_top(path, "x", SPAN("1"), &err), -PB_E_LIMIT);
+    CHECK_INT(config_set_setting(path, "x", SPAN("1"), &err), -PB_E_LIMIT);
     CHECK_HAS(err.msg, "is larger than 16777216 bytes");
 }
 

@@ -23,8 +23,8 @@ static struct config *again(const struct spec *s, struct buf *entry)
     AUTO_BUF struct buf text = { 0 };
 
     entry->n = 0;
-    spec_write_mcps(entry, s);
-    buf_printf(&text, "{\"mcps\":[%s]}", buf_cstr(entry));
+    spec_write(entry, s);
+    buf_printf(&text, "{\"mcpServers\":{\"%s\":%s}}", s->name, buf_cstr(entry));
     return config_rig_parse(buf_cstr(&text), NULL);
 }
 
@@ -57,12 +57,12 @@ TEST(a_package_of_the_official_registry_round_trips)
     CHECK_INT(d->specs.n, 1);
     CHECK(spec_equal(s, config_rig_spec(d, "github")));
     CHECK_STR(buf_cstr(&entry),
-              "{\"id\":\"8c5f0f0a-3f0b-4d5e-9a31-2f4c1d7e6b90\",\"name\":\"GitHub\","
-              "\"enabled\":true,\"source\":{\"type\":\"official\",\"name\":"
+              "{\"command\":\"npx\",\"args\":[\"-y\",\"@github/mcp-server\"],"
+              "\"display_name\":\"GitHub\",\"uuid\":\"8c5f0f0a-3f0b-4d5e-9a31-2f4c1d7e6b90\","
+              "\"start\":\"lazy\",\"auth_type\":\"api_key\",\"env_vars\":[{\"name\":"
+              "\"GITHUB_TOKEN\",\"required\":true}],\"source\":{\"type\":\"official\",\"name\":"
               "\"github/github-mcp-server\",\"version\":\"0.28.1\"},\"package\":{\"type\":\"npm\","
-              "\"identifier\":\"@github/mcp-server\",\"runtime_hint\":\"npx\"},"
-              "\"transport\":\"stdio\",\"auth_type\":\"api_key\",\"env_vars\":[{\"name\":"
-              "\"GITHUB_TOKEN\",\"required\":true}],\"config\":{}}");
+              "\"identifier\":\"@github/mcp-server\",\"runtime_hint\":\"npx\"}}");
 }
 
 /* S1-26 S1-34 */
@@ -95,7 +95,7 @@ TEST(each_kind_of_login_is_read_and_written)
         enum spec_auth auth;
         const char *written;
     } cases[] = {
-        { "none", SPEC_AUTH_NONE, "\"auth_type\":\"none\"" },
+        { "none", SPEC_AUTH_NONE, "{\"command\":\"c\",\"start\":\"lazy\"}" }, /* as if unsaid */
         { "api_key", SPEC_AUTH_API_KEY, "\"auth_type\":\"api_key\"" },
         { "keyfile", SPEC_AUTH_KEYFILE, "\"auth_type\":\"keyfile\"" },
         { "oauth", SPEC_AUTH_OAUTH, "\"auth_type\":\"oauth\"" },
@@ -110,7 +110,7 @@ TEST(each_kind_of_login_is_read_and_written)
         buf_printf(&member, "\"command\":\"c\",\"auth_type\":\"%s\"", cases[i].read);
         s = one(&c, buf_cstr(&member));
         CHECK_INT(s->auth, cases[i].auth);
-        spec_write_mcps(&entry, s);
+        spec_write(&entry, s);
         CHECK_HAS(buf_cstr(&entry), cases[i].written);
     }
 }

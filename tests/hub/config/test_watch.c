@@ -1,6 +1,7 @@
 /* Files as people change them: replaced, edited in place, made, removed, with their directories. */
 #include "hub/config/config.h"
 #include "hub/config/watch.h"
+#include "manual_clock.h"
 #include "temp_dir.h"
 #include <fcntl.h>
 

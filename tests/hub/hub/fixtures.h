@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub/view/view.h"
 #include "io/io.h"
 #include "mcp/client/client.h"
 #include "patchbay.h"
@@ -29,21 +28,6 @@ static inline struct hub_event fixture_state(const char *server, struct link_sta
         .server = server,
         .state = { .from = from, .to = to },
     };
-}
-
-/* What a view shows of a server that is connected and has one tool. */
-static inline struct view *fixture_connected(const char *server)
-{
-    struct view *v = view_new();
-    struct spec *s = fixture_spec(server);
-    struct hub_event e = fixture_state(server, (struct link_status){ .state = LINK_CONNECTING },
-                                       (struct link_status){ .state = LINK_CONNECTED, .tools = 1 });
-
-    view_add_server(v, s);
-    view_set_tools(v, server, SPAN(FIXTURE_TOOLS));
-    view_apply(v, &e);
-    spec_unref(s);
-    return v;
 }
 
 /* A call without anything that one may leave out. */

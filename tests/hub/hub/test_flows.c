@@ -1,65 +1,47 @@
-/* What happens from one end to the other: a person at a desk, an agent with proxies, the hub, its
+/* What happens from one end to the other: an agent with proxies, the hub, its
  * links, and servers that do what a test says, on a clock that stands still. */
 #include "fixtures.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
-#include "hub/link/log_ring.h"
 #include "hub/spec/spec.h"
-#include "hub/view/view.h"
 #include "mcp/registry/registry.h"
 #include "mcp/serve/serve.h"
 
 struct flow {
     struct hub_rig r;
-    struct desk *desk;
-    struct buf order; /* what was heard where, "hub idle>connecting" before "desk …" */
+    struct buf order; /* what was heard of the hub */
 };
 
-static void heard(struct flow *f, const char *where, const struct hub_event *e)
+static void on_hub(void *ctx, const struct hub_event *e)
 {
-    if (e->kind == EVENT_STATE)
-        buf_printf(&f->order, "%s %s\n", where, link_state_name(e->state.to.state));
-    else if (e->kind >= EVENT_CALL_STARTED)
-        buf_printf(&f->order, "%s %s\n", where, hub_event_name(e->kind));
-}
+    struct flow *f = ctx;
 
-static void on_hub(void *ctx, const struct hub_event *e) { heard(ctx, "hub", e); }
-static void on_desk(void *ctx, const struct hub_event *e) { heard(ctx, "desk", e); }
+    if (e->kind == EVENT_STATE)
+        buf_printf(&f->order, "%s\n", link_state_name(e->state.to.state));
+    else if (e->kind >= EVENT_CALL_STARTED)
+        buf_printf(&f->order, "%s\n", hub_event_name(e->kind));
+}
 
 /* Options may have been changed since hub_rig_init(). */
 static void flow_start(struct flow *f)
 {
-    struct desk_hub hub;
-
     hub_rig_start(&f->r);
     hub_listen(f->r.hub, &(struct hub_listener){ .event = on_hub, .ctx = f });
-    hub = desk_hub_of(f->r.hub);
-    f->desk = desk_new(&hub);
-    desk_on_change(f->desk, on_desk, f);
 }
 
 static void flow_done(struct flow *f)
 {
-    desk_close(f->desk, NULL, NULL);
     hub_rig_done(&f->r);
     buf_done(&f->order);
 }
 
-static const struct view_server *seen(struct flow *f, const char *server)
+static size_t flow_tools(struct flow *f, struct proxy ***out)
 {
-    return view_server(desk_view(f->desk), server);
-}
+    const struct proxy_caller caller = proxy_caller_of(f->r.hub);
 
-static const char *seen_status(struct flow *f, const char *server)
-{
-    static char text[256];
-    AUTO_BUF struct buf b = { 0 };
-
-    status_text(&b, &seen(f, server)->status);
-    snprintf(text, sizeof text, "%s", buf_cstr(&b));
-    return text;
+    return proxies_of(hub_catalog(f->r.hub), &(struct scope){ 0 }, &caller, out);
 }
 
 struct answer {
@@ -99,7 +81,7 @@ TEST(an_agent_uses_every_tool_of_every_server_without_knowing_any_of_them)
         hub_rig_begin(&f.r, servers[i], (struct rig_spec){ 0 });
     }
     fakes_settle(&f.r.fakes);
-    n = desk_tools(f.desk, NULL, &all);
+    n = flow_tools(&f, &all);
     CHECK_INT(n, 9);
     for (size_t i = 0; i < n; i++) {
         struct answer a = { 0 };
@@ -118,12 +100,11 @@ TEST(an_agent_uses_every_tool_of_every_server_without_knowing_any_of_them)
     flow_done(&f);
 }
 
-/* S0-12 S0-13 S0-145 */
+/* S0-12 */
 TEST(a_call_goes_down_through_the_layers_and_its_facts_come_up_through_them)
 {
     struct flow f = { 0 };
     struct fake_server *s;
-    const struct view_call *const *calls;
     struct answer a = { 0 };
     struct proxy **all;
 
@@ -135,50 +116,19 @@ TEST(a_call_goes_down_through_the_layers_and_its_facts_come_up_through_them)
     HUB_RIG_REACHES(&f.r, "alpha", LINK_CONNECTED);
     fakes_settle(&f.r.fakes);
     f.order.n = 0;
-    CHECK_INT(desk_tools(f.desk, NULL, &all), 1);
+    CHECK_INT(flow_tools(&f, &all), 1);
     proxy_call(all[0], "{}", 0, on_answer, &a, NULL);
-    CHECK_INT(view_calls(desk_view(f.desk), &calls), 1); /* seen before the server has it */
+    CHECK_STR(buf_cstr(&f.order), "toolCallStarted\n"); /* told before the server has it */
     CHECK_INT(s->n_held, 0);
-    CHECK_STR(calls[0]->server, "alpha");
-    CHECK_STR(calls[0]->tool, "hang");
     fakes_settle(&f.r.fakes);
     CHECK_INT(s->n_held, 1);
     CHECK_INT(a.count, 0);
     fake_release(s, 0, "done");
     fakes_settle(&f.r.fakes);
     CHECK_STR(a.text, "done");
-    CHECK_INT(view_calls(desk_view(f.desk), &calls), 0);
-    CHECK_STR(buf_cstr(&f.order), "hub toolCallStarted\ndesk toolCallStarted\n"
-                                  "hub toolCallCompleted\ndesk toolCallCompleted\n");
+    CHECK_STR(buf_cstr(&f.order), "toolCallStarted\ntoolCallCompleted\n");
     proxy_free(all[0]);
     free(all);
-    flow_done(&f);
-}
-
-/* S0-12 S0-143 */
-TEST(a_click_on_retry_goes_down_to_the_link_and_what_comes_of_it_comes_up)
-{
-    struct flow f = { 0 };
-    struct fake_server *s;
-
-    hub_rig_init(&f.r);
-    f.r.opts.retry_initial = false;
-    flow_start(&f);
-    s = hub_rig_server(&f.r, "alpha");
-    s->connect = FAKE_CONNECT_FAIL;
-    hub_rig_begin(&f.r, "alpha", (struct rig_spec){ 0 });
-    fakes_settle(&f.r.fakes);
-    CHECK_INT(seen(&f, "alpha")->status.state, LINK_ERROR);
-    f.order.n = 0;
-    s->connect = FAKE_CONNECT_OK;
-    CHECK_INT(desk_reconnect(f.desk, "alpha", NULL), 0);
-    CHECK_INT(hub_rig_state(&f.r, "alpha"), LINK_CONNECTING);
-    fakes_settle(&f.r.fakes);
-    CHECK_INT(s->connects, 2);
-    CHECK_STR(buf_cstr(&f.order), "hub connecting\ndesk connecting\n"
-                                  "hub connected\ndesk connected\n");
-    CHECK_INT(seen(&f, "alpha")->status.state, LINK_CONNECTED);
-    CHECK_INT(seen(&f, "alpha")->tool_count, 1);
     flow_done(&f);
 }
 
@@ -217,35 +167,7 @@ TEST(each_server_connects_retries_and_logs_by_itself)
     CHECK_INT(fakes_count(&f.r.fakes, EVENT_LOG, "good", "only of good"), 1);
     CHECK_INT(fakes_count(&f.r.fakes, EVENT_LOG, NULL, "only of good"), 1);
     CHECK_INT(fakes_count(&f.r.fakes, EVENT_LOG, "good", "nobody listens"), 0);
-    CHECK(log_ring_count(seen(&f, "bad")->logs) > log_ring_count(seen(&f, "slow")->logs));
-    flow_done(&f);
-}
-
-/* S0-3 */
-TEST(a_person_sees_who_is_connected_and_what_failed)
-{
-    struct flow f = { 0 };
-    const struct view_alert *const *alerts;
-    const char *const *failed;
-
-    hub_rig_init(&f.r);
-    f.r.opts.retry_initial = false;
-    flow_start(&f);
-    hub_rig_server(&f.r, "good");
-    hub_rig_server(&f.r, "bad")->connect = FAKE_CONNECT_FAIL;
-    hub_rig_begin(&f.r, "good", (struct rig_spec){ 0 });
-    hub_rig_begin(&f.r, "bad", (struct rig_spec){ 0 });
-    CHECK_STR(seen_status(&f, "good"), "Connecting...");
-    fakes_settle(&f.r.fakes);
-    CHECK_STR(seen_status(&f, "good"), "Connected");
-    CHECK_HAS(seen_status(&f, "bad"), "connection refused");
-    CHECK_INT(view_connected_count(desk_view(f.desk)), 1);
-    CHECK_INT(view_total_count(desk_view(f.desk)), 2);
-    CHECK_INT(view_failed(desk_view(f.desk), &failed), 1);
-    CHECK_STR(failed[0], "bad");
-    CHECK_INT(view_alerts(desk_view(f.desk), &alerts), 1);
-    CHECK_STR(alerts[0]->server, "bad");
-    CHECK_HAS(alerts[0]->message, "connection refused");
+    CHECK(link_log_count(hub_link(f.r.hub, "bad")) > link_log_count(hub_link(f.r.hub, "slow")));
     flow_done(&f);
 }
 
@@ -285,7 +207,6 @@ TEST(the_hub_owns_links_tells_tries_again_routes_and_limits)
     CHECK_INT(fault_of(&late.err), FAULT_TIMEOUT);
     CHECK_INT(b->cancellations, 1);
 
-    desk_close(f.desk, NULL, NULL);
     hub_rig_stop(&f.r); /* nothing of them is left */
     CHECK_INT(a->closes, a->connects);
     CHECK_INT(b->closes, b->connects);
@@ -499,37 +420,17 @@ TEST(whatever_takes_long_has_a_limit)
 
 /* ---- what things carry ---- */
 
-TEST(a_server_that_authenticates_is_seen_with_how_far_it_is)
-{
-    static const enum auth_step steps[] = { AUTH_STARTING, AUTH_OPENING_BROWSER, AUTH_WAITING,
-                                            AUTH_EXCHANGING };
-    AUTO(view) struct view *v = view_new();
-    AUTO(spec) struct spec *s = fixture_spec("a");
-    struct link_status last = { .state = LINK_CONNECTING };
-
-    view_add_server(v, s);
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        struct link_status now = { .state = LINK_AUTHENTICATING, .auth = steps[i] };
-        struct hub_event e = fixture_state("a", last, now);
-        AUTO_BUF struct buf json = { 0 }, text = { 0 };
-
-        CHECK(!link_status_equal(&last, &now)); /* a step on is a change */
-        CHECK(view_apply(v, &e));
-        CHECK_INT(view_server(v, "a")->status.auth, steps[i]);
-        status_text(&text, &view_server(v, "a")->status);
-        CHECK_STR(buf_cstr(&text), auth_step_text(steps[i]));
-        hub_event_write(&json, &e);
-        CHECK_HAS(buf_cstr(&json), auth_step_text(steps[i]));
-        last = now;
-    }
-}
-
 /* S0-57 S1-89 */
 TEST(a_tool_is_known_by_its_name_with_a_description_and_its_schema)
 {
     struct flow f = { 0 };
     struct fake_server *s;
-    const struct view_tool *const *tools;
+    static const struct {
+        const char *id, *name, *description, *schema;
+    } tools[] = {
+        { "github.create_issue", "create_issue", "", "{\"type\" : \"object\",\"n\":1.0}" },
+        { "github.search", "search", "Finds \"things\"", "{\"type\":\"object\"}" },
+    };
     const struct entry *e;
     const struct scope all = { 0 };
     AUTO_ARENA struct arena a = { 0 };
@@ -542,19 +443,12 @@ TEST(a_tool_is_known_by_its_name_with_a_description_and_its_schema)
     hub_rig_begin(&f.r, "github", (struct rig_spec){ 0 });
     fakes_settle(&f.r.fakes);
 
-    CHECK_INT(view_tools(desk_view(f.desk), NULL, &tools), 2);
-    CHECK_STR(tools[0]->id, "github.create_issue");
-    CHECK_STR(tools[1]->id, "github.search");
-    CHECK_STR(tools[0]->name, "create_issue");
-    CHECK_STR(tools[0]->description, "");
-    CHECK_STR(tools[1]->description, "Finds \"things\"");
-    for (size_t i = 0; i < 2; i++) { /* under that name it is found */
-        e = catalog_find(hub_catalog(f.r.hub), &all, LIST_TOOLS, span_of(tools[i]->id), NULL);
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) { /* under that name it is found */
+        e = catalog_find(hub_catalog(f.r.hub), &all, LIST_TOOLS, span_of(tools[i].id), NULL);
         CHECK(e != NULL);
-        CHECK_SPAN(e->name, tools[i]->name);
-        CHECK_SPAN(entry_description(e, &a), tools[i]->description);
-        CHECK_SPAN(entry_schema(e),
-                   i ? "{\"type\":\"object\"}" : "{\"type\" : \"object\",\"n\":1.0}");
+        CHECK_SPAN(e->name, tools[i].name);
+        CHECK_SPAN(entry_description(e, &a), tools[i].description);
+        CHECK_SPAN(entry_schema(e), tools[i].schema);
     }
     flow_done(&f);
 }

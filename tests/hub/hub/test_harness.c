@@ -1,13 +1,12 @@
 /* What the tests of the hub are made of does what it says: a double that cannot fail proves
  * nothing. */
-#include "fake_hub.h"
+#include "fixtures.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
-#include "hub/link/log_ring.h"
 #include "hub/link_rig.h"
 #include "hub/spec/spec.h"
-#include "hub/view/view.h"
+#include "manual_clock.h"
 #include <time.h>
 
 /* ---- clocks ---- */
@@ -235,78 +234,6 @@ TEST(a_link_to_a_fake_comes_up_fails_hangs_and_comes_late)
     }
 }
 
-/* S0-155 */
-TEST(states_and_events_can_be_made_up)
-{
-    struct fake_hub f;
-    struct desk_hub hub = fake_hub_init(&f);
-    struct desk *d = desk_new(&hub);
-    struct log_entry line = { .level = PB_LOG_INFO, .text = "made up" };
-    struct hub_event e = { .kind = EVENT_LOG, .server = "alpha", .log = &line };
-    struct spec *s = fixture_spec("alpha");
-
-    view_add_server(desk_view(d), s);
-    spec_unref(s);
-    for (unsigned state = 0; state < LINK_COUNT; state++) {
-        fake_hub_force(&f, "alpha", (struct link_status){ .state = (enum link_state)state });
-        CHECK_INT(view_server(desk_view(d), "alpha")->status.state, state);
-    }
-    fake_hub_emit(&f, &e);
-    CHECK_STR(log_ring_at(view_server(desk_view(d), "alpha")->logs, 0)->text, "made up");
-    desk_close(d, NULL, NULL);
-    fake_hub_done(&f);
-}
-
-/* ---- a fake hub ---- */
-
-static void keep_result(void *ctx, const struct proxy_result *r)
-{
-    snprintf(ctx, 128, "%d %.*s", (int)r->outcome, SPAN_ARG(r->text));
-}
-
-static void keep_start(void *ctx, const struct start_result *r)
-{
-    snprintf(ctx, 128, "%s %s %s", r->connected[0], r->connected[1],
-             r->all_succeeded && !r->failed[0] ? "all" : "some");
-}
-
-/* S0-156 */
-TEST(a_fake_hub_remembers_answers_fails_and_tells)
-{
-    struct fake_hub f;
-    struct desk_hub hub = fake_hub_init(&f);
-    struct desk *d = desk_new(&hub);
-    struct spec *specs[2] = { fixture_spec("alpha"), fixture_spec("beta") };
-    char text[128] = "";
-    struct proxy **all;
-
-    desk_set_specs(d, specs, 2);
-    spec_unref(specs[0]);
-    spec_unref(specs[1]);
-    desk_start_all(d, keep_start, text);
-    CHECK_STR(text, "alpha beta all");
-    f.tools = FIXTURE_TOOLS;
-    fake_hub_force(&f, "alpha", (struct link_status){ .state = LINK_CONNECTED, .tools = 1 });
-    CHECK_INT(desk_tools(d, NULL, &all), 1);
-    proxy_call(all[0], "{\"a\":1}", 0, keep_result, text, NULL);
-    loop_turn(f.loop, false);
-    CHECK_STR(text, "0 mock result");
-    f.error = fixture_error(ERROR_TOOL, "it hurts");
-    proxy_call(all[0], "", 0, keep_result, text, NULL);
-    loop_turn(f.loop, false);
-    CHECK_HAS(text, "Tool failed: it hurts");
-    CHECK(desk_reconnect(d, "alpha", NULL) < 0);
-    proxy_cancel(all[0], 7);
-    CHECK_STR(f.log, "start alpha\nstart beta\nwait\n"
-                     "call alpha test_tool {\"name\":\"test_tool\",\"arguments\":{\"a\":1}}\n"
-                     "call alpha test_tool {\"name\":\"test_tool\",\"arguments\":{}}\n"
-                     "reconnect alpha\ncancel 7 userRequested\n");
-    proxy_free(all[0]);
-    free(all);
-    desk_close(d, NULL, NULL);
-    fake_hub_done(&f);
-}
-
 /* ---- waiting ---- */
 
 static void connect_a(void *ctx)
@@ -386,18 +313,12 @@ TEST(fixtures_are_what_they_are_called)
         { ERROR_TOOL, "call_failed", "Tool failed: why" },
     };
     AUTO(spec) struct spec *s = fixture_spec("test");
-    AUTO(view) struct view *v = fixture_connected("test");
     struct call_spec c = fixture_call("test", NULL, NULL);
-    const struct view_tool *const *tools;
 
     CHECK_INT(s->transport, SPEC_STDIO);
     CHECK_STR(s->command, "echo");
     CHECK_STR(s->args[0], "test");
     CHECK(!s->args[1]);
-    CHECK_INT(view_tools(v, NULL, &tools), 1);
-    CHECK_STR(tools[0]->id, "test.test_tool");
-    CHECK_STR(tools[0]->definition, FIXTURE_TOOL);
-    CHECK_INT(view_server(v, "test")->status.state, LINK_CONNECTED);
     CHECK(!c.caps && !c.progress && !c.question && !c.timeout_ms && !c.caller[0]);
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         struct pb_error err = fixture_error(errors[i].which, "why");

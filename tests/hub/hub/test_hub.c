@@ -135,7 +135,6 @@ TEST(a_name_that_nobody_has_is_an_error_everywhere)
 {
     struct hub_rig r;
     struct pb_error err;
-    struct fake_reply a = { 0 };
     int (*const fns[])(struct hub *, const char *, struct pb_error *) = {
         hub_connect, hub_disconnect, hub_reconnect, hub_restart, hub_cancel_connect, hub_remove,
     };
@@ -148,7 +147,6 @@ TEST(a_name_that_nobody_has_is_an_error_everywhere)
         CHECK_STR(err.msg, "there is no server 'nosuch'");
     }
     CHECK_INT(hub_enable(r.hub, "nosuch", true, &err), -PB_E_NOT_FOUND);
-    CHECK_INT(hub_ping(r.hub, "nosuch", fake_on_reply, &a, &err), -PB_E_NOT_FOUND);
     CHECK_INT(hub_when_connected(r.hub, "nosuch", NULL, NULL, &err), -PB_E_NOT_FOUND);
     hub_rig_done(&r);
 }
@@ -275,7 +273,7 @@ TEST(stopping_all_disconnects_every_server_and_asks_none_after_its_health)
     b = hub_rig_server(&r, "b");
     b->connect = FAKE_CONNECT_HANG;
     hub_rig_begin(&r, "b", (struct rig_spec){ 0 });
-    hub_stop_all(r.hub);
+    fakes_disconnect(&r.fakes, r.hub);
     CHECK_INT(hub_rig_state(&r, "a"), LINK_DISCONNECTED);
     CHECK_INT(hub_rig_state(&r, "b"), LINK_DISCONNECTED);
     hub_rig_pass(&r, 1000000);
@@ -488,7 +486,7 @@ TEST(only_enabled_servers_start_and_disabling_one_stops_it)
     CHECK_INT(f[0]->closes, 1);
     CHECK_INT(hub_enable(r.hub, "b", true, &err), 0);
     HUB_RIG_REACHES(&r, "b", LINK_CONNECTED);
-    hub_stop_all(r.hub);
+    fakes_disconnect(&r.fakes, r.hub);
     told.count = 0;
     hub_when_settled(r.hub, on_settled, &told);
     FAKES_UNTIL(&r.fakes, told.count);
@@ -554,7 +552,7 @@ TEST(fifty_quick_starts_and_stops_end_well)
         hub_rig_begin(&r, "b", (struct rig_spec){ .transport = SPEC_HTTP });
         loop_advance(r.fakes.loop, (uint64_t)(i % 5));
         if (i % 3 == 1)
-            hub_stop_all(r.hub);
+            fakes_disconnect(&r.fakes, r.hub);
         loop_advance(r.fakes.loop, 2);
         hub_rig_stop(&r);
     }

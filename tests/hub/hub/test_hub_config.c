@@ -6,9 +6,9 @@
 #include "hub/hub_rig.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub_wait_rig.h"
 #include "io/http/http.h"
 #include "mcp/client/client.h"
+#include "mcp/client_rig.h"
 #include "temp_dir.h"
 
 /* Makes the servers of the hub those of this text. */
@@ -224,6 +224,17 @@ struct openers {
     struct link_options real;
 };
 
+/* A shell script; `cases` answers what comes after the handshake. */
+static struct spec *script(const char *name, const char *cases)
+{
+    AUTO_BUF struct buf b = { 0 };
+    const char *args[] = { "-c", NULL, NULL };
+
+    buf_printf(&b, "%swhile read -r l; do legacy || case $l in %s esac; done", rig_sh, cases);
+    args[1] = buf_cstr(&b);
+    return spec_stdio(name, "sh", args, NULL);
+}
+
 /* One server is a double, the others are what they are. */
 static int open_some(void *ctx, struct client **out, struct pb_loop *loop, const struct spec *spec,
                      const char *caller, const struct client_events *events, void *events_ctx,
@@ -387,58 +398,4 @@ TEST(a_server_without_authentication_needs_none_and_is_sent_none)
     web_call(&w, "a");
     CHECK_STR(w.headers, "Authorization: Bearer x");
     web_rig_end(&w);
-}
-
-/* ---- all of it ---- */
-
-struct apply_now {
-    struct hub_thread *t;
-    const struct config *c;
-};
-
-static void apply_now(struct waiter *w, void *ctx)
-{
-    struct apply_now *a = ctx;
-
-    hub_apply(hub_thread_hub(a->t), a->c);
-    waiter_done(w, NULL, NULL, NULL);
-}
-
-/* S4-8 */
-TEST(connecting_finding_calling_reading_health_and_config_are_the_hubs)
-{
-    struct hub_thread *t = hub_begin();
-    AUTO(config) struct config *c = NULL;
-    AUTO_BUF struct buf text = { 0 };
-    AUTO_FREE char *list = NULL, *read = NULL;
-    struct pb_error err;
-    struct home home;
-
-    home_start(&home);
-    /* At the start, from a config; at run time, by a call. */
-    buf_printf(&text, "{\"servers\":{\"home\":{\"transport\":\"http\",\"url\":\"%s\"}}}", home.mcp);
-    c = config_rig_parse(buf_cstr(&text), NULL);
-    CHECK_INT(loop_wait(hub_thread_loop(t), apply_now, &(struct apply_now){ t, c }, 0, NULL, NULL),
-              0);
-    CHECK_CALL(t, "home/echo", "{\"a\":1}", "{\\\"a\\\":1}");
-    join_well(t, spec_http("guest", home.mcp));
-    check_status(t, "home", "connected");
-    check_status(t, "guest", "connected");
-
-    check_tools(t, "\"home/echo\"", true);
-    check_tools(t, "\"guest/echo\"", true);
-    CHECK_INT(hub_wait_resources(t, NULL, &list, NULL), 0);
-    CHECK_HAS(list, "note://1");
-    CHECK_INT(hub_wait_read(t, "home", "note://1", &read, NULL), 0);
-    CHECK_HAS(read, "remember the milk");
-    CHECK_INT(hub_wait_ping(t, "home", NULL), 0);
-
-    CHECK_INT(hub_wait_disconnect(t, "home", NULL), 0);
-    check_tools(t, "\"home/echo\"", false);
-    CHECK(hub_wait_ping(t, "home", &err) < 0);
-    CHECK_INT(hub_wait_reconnect(t, "home", NULL), 0);
-    CHECK_CALL(t, "home/echo", "{}", "{}");
-    hub_thread_shutdown(t);
-    hub_thread_free(t);
-    home_stop(&home);
 }

@@ -4,7 +4,6 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
-#include "hub/view/view.h"
 #include "io/io.h"
 #include "mcp/client/client.h"
 #include "patchbay.h"
@@ -69,7 +68,7 @@ static bool on_cancel(void *ctx, uint64_t id, enum call_cancel why)
 
 struct rig {
     struct double_hub hub;
-    struct view *view;
+    struct catalog *catalog;
     struct proxy *proxy;
     int told;
     enum proxy_outcome outcome;
@@ -81,33 +80,33 @@ static struct proxy_caller caller_of(struct rig *r)
     return (struct proxy_caller){ on_call, on_cancel, &r->hub, r->hub.loop };
 }
 
-/* A view with one connected server that has one tool, and the proxy of it. */
+/* A catalog with one server that has one tool, and the proxy of it. */
 static void begin(struct rig *r)
 {
-    struct spec *s = spec_stdio("github", "echo", (const char *const[]){ NULL }, NULL);
-    struct hub_event e = { .kind = EVENT_STATE, .server = "github" };
+    const struct spec spec = { .name = "github" };
+    const struct scope everything = { 0 };
     struct proxy_caller caller;
     struct proxy **all;
+    bool changed;
 
     *r = (struct rig){ 0 };
     r->hub.loop = loop_new(NULL);
-    r->view = view_new();
-    view_add_server(r->view, s);
-    view_set_tools(r->view, "github",
-                   SPAN("[{\"name\":\"search\",\"description\":\"Finds\",\"inputSchema\":{}}]"));
-    e.state.to = (struct link_status){ .state = LINK_CONNECTED, .tools = 1 };
-    CHECK(view_apply(r->view, &e));
+    r->catalog = catalog_new();
+    CHECK_INT(
+        catalog_set(r->catalog, &spec, LIST_TOOLS,
+                    SPAN("[{\"name\":\"search\",\"description\":\"Finds\",\"inputSchema\":{}}]"),
+                    &changed, NULL),
+        0);
     caller = caller_of(r);
-    CHECK_INT(proxies_of(r->view, NULL, &caller, &all), 1);
+    CHECK_INT(proxies_of(r->catalog, &everything, &caller, &all), 1);
     r->proxy = all[0];
     free(all);
-    spec_unref(s);
 }
 
 static void end(struct rig *r)
 {
     proxy_free(r->proxy);
-    view_free(r->view);
+    catalog_free(r->catalog);
     loop_free(r->hub.loop);
 }
 
@@ -315,11 +314,9 @@ TEST(a_cancellation_reaches_the_call)
 TEST(a_proxy_survives_reconnection_and_a_call_survives_its_proxy)
 {
     struct rig r;
-    struct hub_event e = { .kind = EVENT_STATE, .server = "github" };
 
     begin(&r);
-    e.state.to.state = LINK_DISCONNECTED;
-    CHECK(view_apply(r.view, &e)); /* the view's tool is gone, the proxy is not */
+    CHECK(catalog_drop(r.catalog, "github")); /* the catalog's tool is gone, the proxy is not */
     r.hub.result = "{\"content\":[{\"type\":\"text\",\"text\":\"again\"}]}";
     proxy_call(r.proxy, "{}", 0, on_result, &r, NULL);
     proxy_free(TAKE(r.proxy));
@@ -341,7 +338,7 @@ TEST(a_filter_chooses_which_proxies_there_are)
     caller = caller_of(&r);
     CHECK_INT(json_parse(&doc, SPAN("{\"servers\":[\"other\"]}"), NULL, NULL), 0);
     CHECK_INT(filter_parse(&f, json_root(&doc), NULL), 0);
-    CHECK_INT(proxies_of(r.view, f, &caller, &all), 0);
+    CHECK_INT(proxies_of(r.catalog, &(struct scope){ .filter = f }, &caller, &all), 0);
     free(all);
     end(&r);
 }

@@ -98,7 +98,7 @@ TEST(link_and_hub_over_such_a_wire_do_all_that_they_do_over_a_real_one)
     CHECK_STR(fakes_states(&r.fakes, "a"),
               "connected>disconnected disconnected>connecting connecting>connected "
               "connected>disconnected disconnected>connecting connecting>idle");
-    hub_stop_all(r.hub);
+    fakes_disconnect(&r.fakes, r.hub);
     fakes_settle(&r.fakes);
     up = 0;
     hub_each(r.hub, count_connected, &up);

@@ -40,33 +40,6 @@ TEST(the_four_steps_of_a_login_have_their_texts)
     CHECK_STR(auth_step_text(AUTH_EXCHANGING), "Completing authentication...");
 }
 
-/* S0-27 */
-TEST(states_are_equal_when_all_that_belongs_to_them_is)
-{
-    static const struct link_status base = { .state = LINK_ERROR, .message = "m", .retries = 1 };
-    struct link_status same = base, others[8];
-    char text[] = "m";
-
-    same.message = text; /* another place, the same text */
-    CHECK(link_status_equal(&base, &same));
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        others[i] = base;
-    others[0].state = LINK_FAILED;
-    others[1].message = "n";
-    others[2].message = NULL;
-    others[3].retries = 2;
-    others[4].attempt = 1;
-    others[5].max_attempts = 5;
-    others[6].next_retry_at = 7;
-    others[7].tools = 1;
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        CHECK(!link_status_equal(&base, &others[i]));
-    others[0] = base, others[0].auth_url = "u";
-    CHECK(!link_status_equal(&base, &others[0]));
-    others[0] = base, others[0].auth = AUTH_WAITING;
-    CHECK(!link_status_equal(&base, &others[0]));
-}
-
 /* S0-46 */
 TEST(reasons_of_cancellation_have_names)
 {

@@ -2,7 +2,7 @@
 #include "hub/link/link.h"
 #include "hub/link_rig.h"
 
-/* S0-52 S0-53 S0-55 */
+/* S0-52 S0-53 S0-55 S0-104 */
 TEST(the_log_keeps_the_last_thousand_entries_and_tells_each)
 {
     struct link_rig rig;

@@ -58,9 +58,13 @@ TEST(http_and_oauth_specs_have_a_url_and_oauth_a_redirect_scheme)
 {
     AUTO(spec) struct spec *http = spec_http("h", "https://x.example/mcp");
     AUTO(spec) struct spec *sse = spec_sse("s", "https://x.example/sse");
-    AUTO(spec) struct spec *oauth = spec_oauth("o", "https://x.example/mcp", "yrden");
+    AUTO(spec) struct spec *oauth = NULL;
+    static const struct span entry =
+        SPAN_CONST("{\"type\":\"http\",\"url\":\"https://x.example/mcp\",\"auth_type\":\"oauth\","
+                   "\"oauth\":{\"redirect_scheme\":\"yrden\"}}");
     AUTO_BUF struct buf b = { 0 };
 
+    CHECK_INT(spec_parse(&oauth, "o", entry, false, NULL, NULL), 0);
     CHECK_STR(text_of(&b, spec_write, http),
               "{\"type\":\"http\",\"url\":\"https://x.example/mcp\"}");
     CHECK_STR(text_of(&b, spec_write, sse), "{\"type\":\"sse\",\"url\":\"https://x.example/sse\"}");

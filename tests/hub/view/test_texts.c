@@ -114,78 +114,33 @@ TEST(a_badge_says_connected_idle_error_or_nothing)
 }
 
 /* S0-131 S0-132 */
-TEST(a_row_has_a_dot_a_count_and_a_menu)
+TEST(a_row_has_a_dot_and_a_menu)
 {
     static const struct {
         enum link_state state;
         const char *dot;
-        bool count;
         unsigned actions;
     } cases[] = {
-        { LINK_CONNECTED, "green", true, ROW_DISCONNECT | ROW_LOGS },
-        { LINK_CONNECTING, "yellow", false, ROW_CANCEL | ROW_LOGS },
-        { LINK_AUTHENTICATING, "yellow", false, ROW_CANCEL | ROW_LOGS },
-        { LINK_RECONNECTING, "yellow", false, ROW_LOGS },
-        { LINK_FAILED, "red", false, ROW_RETRY | ROW_LOGS },
-        { LINK_ERROR, "red", false, ROW_RETRY | ROW_LOGS },
-        { LINK_DISCONNECTED, "gray", false, ROW_LOGS },
-        { LINK_IDLE, "gray", false, ROW_LOGS },
-        { LINK_DISABLED, "gray", false, ROW_LOGS },
+        { LINK_CONNECTED, "green", ROW_DISCONNECT | ROW_LOGS },
+        { LINK_CONNECTING, "yellow", ROW_CANCEL | ROW_LOGS },
+        { LINK_AUTHENTICATING, "yellow", ROW_CANCEL | ROW_LOGS },
+        { LINK_RECONNECTING, "yellow", ROW_LOGS },
+        { LINK_FAILED, "red", ROW_RETRY | ROW_LOGS },
+        { LINK_ERROR, "red", ROW_RETRY | ROW_LOGS },
+        { LINK_DISCONNECTED, "gray", ROW_LOGS },
+        { LINK_IDLE, "gray", ROW_LOGS },
+        { LINK_DISABLED, "gray", ROW_LOGS },
     };
 
     _Static_assert(ARRAY_LEN(cases) == LINK_COUNT, "every state is tried");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         CHECK_STR(dot_color(cases[i].state), cases[i].dot);
-        CHECK_INT(row_shows_tools(cases[i].state), cases[i].count);
         CHECK_INT(row_actions(cases[i].state), cases[i].actions);
     }
     CHECK_STR(row_action_text(ROW_RETRY), "Retry");
     CHECK_STR(row_action_text(ROW_CANCEL), "Cancel");
     CHECK_STR(row_action_text(ROW_DISCONNECT), "Disconnect");
     CHECK_STR(row_action_text(ROW_LOGS), "View Logs");
-}
-
-/* S0-134 */
-TEST(the_indicator_counts_and_colours)
-{
-    static const struct {
-        size_t connected, total;
-        const char *text, *tooltip, *color;
-    } cases[] = {
-        { 3, 3, "3/3", "3 of 3 servers connected", "green" },
-        { 1, 3, "1/3", "1 of 3 servers connected", "yellow" },
-        { 0, 3, "0/3", "0 of 3 servers connected", "red" },
-        { 0, 0, "0/0", "0 of 0 servers connected", "red" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct buf text = { 0 }, tip = { 0 };
-
-        indicator_text(&text, cases[i].connected, cases[i].total);
-        indicator_tooltip(&tip, cases[i].connected, cases[i].total);
-        CHECK_BUF(text, cases[i].text);
-        CHECK_BUF(tip, cases[i].tooltip);
-        CHECK_STR(indicator_color(cases[i].connected, cases[i].total), cases[i].color);
-    }
-}
-
-TEST(a_running_call_says_where_and_how_long)
-{
-    static const struct {
-        uint64_t ms;
-        const char *want;
-    } cases[] = {
-        { 0, "on github • 0s" },           { 5999, "on github • 5s" },
-        { 59999, "on github • 59s" },      { 60000, "on github • 1m 0s" },
-        { 3725000, "on github • 62m 5s" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct buf b = { 0 };
-
-        call_place_text(&b, "github", cases[i].ms);
-        CHECK_BUF(b, cases[i].want);
-    }
 }
 
 TEST(an_alert_names_the_server_and_what_happened)
@@ -196,28 +151,6 @@ TEST(an_alert_names_the_server_and_what_happened)
     CHECK_BUF(b, "github: Connection refused");
 }
 
-/* S1-96 S1-97 S1-98 S1-99 */
-TEST(a_call_in_the_chat_says_what_became_of_it)
-{
-    static const struct {
-        enum call_display display;
-        const char *text, *icon;
-    } cases[] = {
-        { SHOWN_IN_PROGRESS, "Using github.search...", "spinner" },
-        { SHOWN_SUCCESS, "github.search completed", "checkmark" },
-        { SHOWN_ERROR, "github.search failed", "error" },
-        { SHOWN_TIMEOUT, "github.search timed out after 30s", "error" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct buf b = { 0 };
-
-        call_display_text(&b, cases[i].display, "github.search", 30);
-        CHECK_BUF(b, cases[i].text);
-        CHECK_STR(call_display_icon(cases[i].display), cases[i].icon);
-    }
-}
-
 /* S1-125 */
 TEST(a_deletion_is_asked_about_in_these_words)
 {
@@ -225,21 +158,6 @@ TEST(a_deletion_is_asked_about_in_these_words)
 
     delete_confirmation(&b, "GitHub");
     CHECK_BUF(b, "Delete \"GitHub\"?\n\nThis will remove the MCP and its stored credentials.");
-}
-
-/* S1-100 S1-101 */
-TEST(a_system_prompt_lists_tools_if_there_are_any)
-{
-    static const char *const names[] = { "github.search", "filesystem.read" };
-    static const char *const descriptions[] = { "Search GitHub repositories", "Read a local file" };
-    struct buf with = { 0 }, without = { 0 };
-
-    system_prompt_with_tools(&with, "You are a helpful assistant.", names, descriptions, 2);
-    CHECK_BUF(with, "You are a helpful assistant.\n\nAvailable tools:\n"
-                    "- github.search: Search GitHub repositories\n"
-                    "- filesystem.read: Read a local file");
-    system_prompt_with_tools(&without, "You are a helpful assistant.", NULL, NULL, 0);
-    CHECK_BUF(without, "You are a helpful assistant.");
 }
 
 TEST(a_duration_is_exact_and_short)

@@ -78,7 +78,7 @@ TEST(what_one_server_left_behind_is_ended_and_nothing_else)
     await_dead(pid_of(&a, "double"));
     CHECK(alive(pid_of(&b, "setsid")));
     CHECK(alive(pid_of(&b, "server")));
-    warden_sweep(other);
+    CHECK(sweep(other, PATIENCE_MS) > 0);
     await_all_gone(&b);
     reap(a.pid);
     reap(b.pid);
@@ -167,9 +167,9 @@ TEST(a_clean_stop_ends_what_is_left_and_the_warden)
     pid_t warden;
 
     CHECK_INT(warden_start_with(&w, GRACE_MS, &err), 0);
-    CHECK(strncmp(warden_mark(w), "PATCHBAY_MARK=", 14) == 0);
-    CHECK_STR(getenv("PATCHBAY_MARK"), warden_mark(w) + 14);
-    warden = warden_pid(w);
+    CHECK(strncmp(w->mark, "PATCHBAY_MARK=", 14) == 0);
+    CHECK_STR(getenv("PATCHBAY_MARK"), w->mark + 14);
+    warden = w->pid;
     CHECK(alive(warden));
     begin(&r, "double", NULL);
     await_lines(&r, 2);
@@ -190,7 +190,7 @@ TEST(a_stop_works_when_the_warden_was_killed)
     struct rig r;
 
     CHECK_INT(warden_start_with(&w, GRACE_MS, &err), 0);
-    CHECK_INT(kill(warden_pid(w), SIGKILL), 0);
+    CHECK_INT(kill(w->pid, SIGKILL), 0);
     begin(&r, "setsid", NULL);
     await_lines(&r, 2);
     warden_stop(w);
@@ -238,7 +238,7 @@ TEST(a_program_inside_itself_inside_itself_is_refused)
         buf_printf(&path, "%s%032d", i ? "." : "", i);
     setenv("PATCHBAY_MARK", buf_cstr(&path), 1);
     CHECK_INT(warden_start(&w, &err), 0); /* the last that is allowed */
-    CHECK(span_starts(span_of(warden_mark(w) + 14), buf_cstr(&path)));
+    CHECK(span_starts(span_of(w->mark + 14), buf_cstr(&path)));
     warden_stop(w);
     buf_printf(&path, ".%032d", 99);
     setenv("PATCHBAY_MARK", buf_cstr(&path), 1);
@@ -261,7 +261,7 @@ TEST(a_mark_that_is_not_ours_is_not_carried_on)
 
         setenv("PATCHBAY_MARK", marks[i], 1);
         CHECK_INT(warden_start(&w, &err), 0);
-        CHECK_INT(strlen(warden_mark(w)), 14 + ID_CHARS);
+        CHECK_INT(strlen(w->mark), 14 + ID_CHARS);
         warden_stop(w);
     }
 }
@@ -326,14 +326,14 @@ TEST(the_warden_holds_nothing_that_others_wait_for)
     CHECK_INT(fstat(fd[1], &st), 0);
     CHECK_INT(dup2(fd[1], STDIN_FILENO), STDIN_FILENO);
     CHECK_INT(warden_start(&w, &err), 0);
-    await_warden(warden_pid(w));
-    read_proc(warden_pid(w), "cmdline", text, sizeof text);
+    await_warden(w->pid);
+    read_proc(w->pid, "cmdline", text, sizeof text);
     CHECK_STR(text, "patchbay-warden");
-    read_proc(warden_pid(w), "environ", text, sizeof text);
+    read_proc(w->pid, "environ", text, sizeof text);
     CHECK_STR(text, "");
-    CHECK_INT(count_fds(warden_pid(w), &holds, st.st_ino), 4);
+    CHECK_INT(count_fds(w->pid, &holds, st.st_ino), 4);
     CHECK(!holds);
-    CHECK(getsid(warden_pid(w)) == warden_pid(w));
+    CHECK(getsid(w->pid) == w->pid);
     warden_stop(w);
     close(fd[0]);
     close(fd[1]);
@@ -346,10 +346,10 @@ TEST(the_warden_cannot_be_ended_by_the_signals_of_a_terminal_or_a_service_manage
     struct pb_error err;
 
     CHECK_INT(warden_start(&w, &err), 0);
-    await_warden(warden_pid(w));
+    await_warden(w->pid);
     for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-        CHECK_INT(kill(warden_pid(w), signals[i]), 0);
-    CHECK(alive(warden_pid(w)));
+        CHECK_INT(kill(w->pid, signals[i]), 0);
+    CHECK(alive(w->pid));
     warden_stop(w);
 }
 
@@ -363,7 +363,7 @@ TEST(a_program_without_standard_descriptors_has_a_warden_all_the_same)
     CHECK_INT(close(STDIN_FILENO), 0);
     CHECK_INT(warden_start(&w, &err), 0);
     CHECK_INT(fstat(STDIN_FILENO, &st), -1); /* it did not take the place */
-    await_warden(warden_pid(w));
-    CHECK_INT(count_fds(warden_pid(w), &holds, 0), 4);
+    await_warden(w->pid);
+    CHECK_INT(count_fds(w->pid, &holds, 0), 4);
     warden_stop(w);
 }

@@ -141,7 +141,7 @@ static void helper_program(void)
 
     if (warden_start_with(&w, GRACE_MS, &err) < 0)
         fail_helper("warden", err.msg);
-    report_pid("warden", warden_pid(w));
+    report_pid("warden", w->pid);
     start_server("plain");
     start_server("setsid");
     start_server("double");
@@ -158,7 +158,7 @@ static void helper_nest(void)
 
     if (warden_start_with(&w, GRACE_MS, &err) < 0)
         fail_helper("warden", err.msg);
-    report_pid("warden", warden_pid(w));
+    report_pid("warden", w->pid);
     start_server("program");
     report("nest");
     stay();

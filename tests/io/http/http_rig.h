@@ -5,6 +5,7 @@
 #include "io/http/http.h"
 #include "io/io.h"
 #include "loopback.h"
+#include "manual_clock.h"
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>

@@ -119,7 +119,6 @@ TEST(an_answer_to_a_client_that_left_is_dropped_if_its_handler_did_not_ask_to_be
     peer_close(&p);
     rig_turns(&rig, 3);
     CHECK_SPAN(http_path(rig.kept[0]), "/deaf"); /* still good */
-    CHECK_STR(http_peer(rig.kept[0]), "gone");
     http_reply(rig.kept[0], 200, NULL, NULL, 0);
     http_begin(rig.kept[1], 200, NULL);
     CHECK(!write_text(rig.kept[1], "x"));
@@ -163,7 +162,6 @@ TEST(answering_from_the_gone_callback_does_no_harm)
     peer_say(&p, "GET /deaf HTTP/1.1\r\n" H "\r\n");
     rig_until_kept(&rig, 1);
     http_on_gone(rig.kept[0], reply_in_gone, rig.kept[0]);
-    CHECK(http_data(rig.kept[0]) == rig.kept[0]);
     peer_close(&p);
     rig_turns(&rig, 3);
     CHECK_INT(http_server_connections(rig.server), 0);

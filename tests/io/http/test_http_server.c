@@ -47,8 +47,6 @@ static void check_parts(void *ctx, struct http_request *r)
     CHECK_SPAN(fields[1].value, "a, b");
     CHECK_SPAN(fields[4].name, "Empty");
     CHECK_SPAN(fields[4].value, "");
-    CHECK(!strncmp(http_peer(r), "127.0.0.1:", 10));
-    CHECK(http_data(r) == NULL);
     CHECK_SPAN(http_body(r), "{\"a\":1}");
     body = http_take_body(r);
     CHECK_SPAN(blob_span(body), "{\"a\":1}");
@@ -631,7 +629,6 @@ TEST(listening_errors_say_what_and_where)
 static void check_peer(void *ctx, struct http_request *r)
 {
     (void)ctx;
-    CHECK(!strncmp(http_peer(r), "[::1]:", 6));
     http_reply(r, 204, NULL, NULL, 0);
 }
 

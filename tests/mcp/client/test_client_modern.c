@@ -1,6 +1,7 @@
 /* test_client_modern.c - the modern era over HTTP: headers, rounds of questions, listening. */
 #include "io/http/http.h"
 #include "mcp/client/client.h"
+#include "mcp/client/client_impl.h"
 #include "mcp/client_rig.h"
 #include "mcp/registry/registry.h"
 #include "mcp/rpc/rpc.h"
@@ -287,7 +288,7 @@ TEST(params_that_are_no_object_are_refused_before_they_are_sent)
         CHECK_INT(a.err.code, PB_E_INVALID);
         CHECK_HAS(a.err.msg, "params");
     }
-    CHECK_INT(client_in_flight(s.r.client), 0);
+    CHECK_INT(s.r.client->by_id.n, 0);
     site_done(&s);
 }
 

@@ -86,16 +86,6 @@ TEST(templates_that_are_not_understood_are_refused)
     }
 }
 
-TEST(a_template_knows_its_variables)
-{
-    AUTO(uri_template) struct uri_template *t = NULL;
-
-    CHECK_INT(uri_template_new(&t, SPAN("x:{a}{/b}{?c,d}"), NULL), 0);
-    CHECK(uri_template_has(t, SPAN("a")) && uri_template_has(t, SPAN("b")));
-    CHECK(uri_template_has(t, SPAN("c")) && uri_template_has(t, SPAN("d")));
-    CHECK(!uri_template_has(t, SPAN("x:")) && !uri_template_has(t, SPAN("")));
-}
-
 static void parts(struct buf *out, size_t n)
 {
     out->n = 0;

@@ -1,6 +1,8 @@
 #include "fake_host.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/serve/peer_impl.h"
 #include "mcp/serve/serve.h"
+#include "mcp/serve/server_impl.h"
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
 #define INIT_WITH(version) \
@@ -108,7 +110,7 @@ TEST(requests_before_initialize_are_answered)
     fake_start(&f, PEER_STDIO, NULL);
     FAKE_ANSWERS(&f, RPC("\"id\":\"a\",\"method\":\"tools/list\",\"params\":null"),
                  RPC("\"id\":\"a\",\"result\":{\"tools\":[]}"));
-    CHECK_INT(peer_era(f.peer), ERA_LEGACY);
+    CHECK_INT(f.peer->era, ERA_LEGACY);
     CHECK(!peer_revision(f.peer));
     fake_end(&f);
 }
@@ -212,7 +214,7 @@ TEST(what_is_no_message_is_answered_with_an_empty_id)
     fake_start(&f, PEER_STDIO, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         FAKE_ANSWERS_WITH(&f, cases[i].say, cases[i].want);
-    CHECK_INT(peer_era(f.peer), ERA_UNKNOWN); /* none of these says who is there */
+    CHECK_INT(f.peer->era, ERA_UNKNOWN); /* none of these says who is there */
     fake_end(&f);
 }
 
@@ -334,7 +336,7 @@ TEST(requests_in_flight_are_bounded)
     FAKE_ANSWERS_WITH(&f, CALL("\"one more\"", "hold"), "\"code\":-32000");
     FAKE_ANSWERS_WITH(&f, CALL("\"far more\"", "hold"), "\"code\":-32000");
     CHECK_INT(peer_in_flight(f.peer), MCP_INFLIGHT_MAX);
-    CHECK_INT(server_in_flight(f.server), MCP_INFLIGHT_MAX);
+    CHECK_INT(f.server->in_flight, MCP_INFLIGHT_MAX);
     fake_forget(&f);
     request_reply(f.held[7], SPAN("{}"));
     FAKE_SILENT(&f, CALL("\"again\"", "hold"));

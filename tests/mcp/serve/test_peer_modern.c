@@ -1,5 +1,6 @@
 #include "fake_host.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/serve/peer_impl.h"
 #include "mcp/serve/serve.h"
 
 #define RPC(rest) "{\"jsonrpc\":\"2.0\"," rest "}"
@@ -432,7 +433,7 @@ TEST(the_first_message_decides_the_era)
 
         start(&f, i % 2 ? PEER_STDIO : PEER_MEMORY);
         fake_say(&f, cases[i].say);
-        CHECK_INT(peer_era(f.peer), cases[i].want);
+        CHECK_INT(f.peer->era, cases[i].want);
         fake_end(&f);
     }
 }
@@ -444,7 +445,7 @@ TEST(a_probe_may_be_followed_by_either_era)
     start(&f, PEER_STDIO);
     FAKE_ANSWERS_WITH(&f, ASK("server/discover"), "supportedVersions");
     FAKE_ANSWERS_WITH(&f, INIT, "\"protocolVersion\":\"2025-11-25\"");
-    CHECK_INT(peer_era(f.peer), ERA_LEGACY);
+    CHECK_INT(f.peer->era, ERA_LEGACY);
     /* For good: a claim means nothing any more. */
     FAKE_ANSWERS(&f, ASK("tools/list"), RPC("\"id\":1,\"result\":{\"tools\":[]}"));
     FAKE_ANSWERS_WITH(&f, ASK("server/discover"), "-32601");
@@ -458,7 +459,7 @@ TEST(a_probe_may_be_followed_by_either_era)
         RPC("\"id\":5,\"error\":{\"code\":-32022,\"message\":\"Unsupported protocol version\","
             "\"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"2025-11-25\"}}"));
     FAKE_ANSWERS_WITH(&f, RPC("\"id\":1,\"method\":\"tools/list\""), "-32602");
-    CHECK_INT(peer_era(f.peer), ERA_MODERN);
+    CHECK_INT(f.peer->era, ERA_MODERN);
     CHECK(!peer_revision(f.peer));
     fake_end(&f);
 }

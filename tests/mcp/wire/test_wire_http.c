@@ -2,6 +2,7 @@
 #include "io/http/http.h"
 #include "mcp/carrier/carrier.h"
 #include "mcp/client/client.h"
+#include "mcp/client/client_impl.h"
 #include "mcp/client_rig.h"
 #include "mcp/registry/registry.h"
 
@@ -555,7 +556,7 @@ TEST(a_cancelled_request_is_told_to_the_server_and_its_stream_closed)
     RIG_UNTIL(&s.r, strstr(s.w.log, "tools/list"));
     client_cancel(s.r.client, id, NULL);
     CHECK_INT(b.err.code, PB_E_CANCELLED);
-    CHECK_INT(client_in_flight(s.r.client), 0);
+    CHECK_INT(s.r.client->by_id.n, 0);
     site_done(&s);
 }
 

@@ -1,5 +1,6 @@
 /* test_wire_stdio.c - servers that are processes, well behaved and not. */
 #include "mcp/client/client.h"
+#include "mcp/client/client_impl.h"
 #include "mcp/client_rig.h"
 #include "mcp/registry/registry.h"
 #include <malloc.h>
@@ -454,7 +455,7 @@ TEST(a_call_that_is_not_answered_ends_in_time_and_the_server_is_told)
     CHECK_STR(a.err.msg, "tools/call: no answer within 500 ms");
     RIG_UNTIL(&r, strstr(r.words, "cancelled"));
     CHECK_HAS(r.words, "\"params\":{\"requestId\":");
-    CHECK_INT(client_in_flight(r.client), 0);
+    CHECK_INT(r.client->by_id.n, 0);
     rig_done(&r);
 }
 
@@ -490,7 +491,7 @@ TEST(a_server_that_does_not_read_makes_us_busy_not_fat)
     }
     CHECK_INT(sent + busy, (int)ARRAY_LEN(a));
     CHECK(sent >= 60 && busy >= 10); /* 64 MiB and what the pipe took */
-    CHECK_INT(client_in_flight(r.client), (size_t)sent);
+    CHECK_INT(r.client->by_id.n, (size_t)sent);
     rig_done(&r);
 }
 
