@@ -126,6 +126,41 @@ class Lint(unittest.TestCase):
         self.add("src/io/http/http_impl.h", "struct one;\nvoid one_put(struct one *o);\n")
         self.assertEqual(self.lint()[0], 0)
 
+    # ---- what the program does ----
+
+    def test_what_only_tests_call_is_found_with_all_that_only_it_calls(self):
+        self.add("src/base/one.c", "static int helper(void)\n{\n    return 1;\n}\n\nint one_put(void)\n{\n    return helper();\n}\n")
+        self.add("src/base/one.h", "int one_put(void);\n")
+        self.write("tests/base/meson.build", "foreach name : ['one']\n")
+        self.write("tests/base/test_one.c", "TEST(a)\n{\n    CHECK(one_put());\n}\n")
+        self.finds("src/base/one.c:7: helper() is not reached from main() or patchbay.h: use it, or delete it",
+                   "src/base/one.c:12: one_put() is not reached from main() or patchbay.h: use it, or delete it")
+
+    def test_two_that_call_each_other_are_found(self):
+        self.add("src/base/one.c", "int one_odd(void)\n{\n    return one_even();\n}\n")
+        self.add("src/base/mem.c", "int one_even(void)\n{\n    return one_odd();\n}\n")
+        self.finds("src/base/mem.c:5: one_even() is not reached from main() or patchbay.h: use it, or delete it",
+                   "src/base/one.c:7: one_odd() is not reached from main() or patchbay.h: use it, or delete it")
+
+    def test_inline_functions_of_headers_count_too(self):
+        self.add("src/base/one.h", "static inline int one_twice(int n)\n{\n    return 2 * n;\n}\n")
+        self.finds("src/base/one.h:5: one_twice() is not reached from main() or patchbay.h: use it, or delete it")
+
+    def test_tables_macros_and_clean_ups_lead_on(self):
+        self.add("src/base/one.h", "#define ONE_DO(x) one_do(x)\n#define AUTO_ONE __attribute__((cleanup(one_done)))\n")
+        self.change("src/base/one.c", "return ONE_MAX;", "AUTO_ONE int n = ONE_DO(ONE_MAX);\n\n    return n + rows[0].run() + more[0](n);")
+        self.write("src/base/mem.c", TREE["src/base/mem.c"] + "".join(
+            f"{name}(int n)\n{{\n    return n;\n}}\n\n" for name in ("int one_do", "int one_done", "static int run", "static int more_run")) +
+            "const struct {\n    int (*run)(int n);\n} rows[] = {\n    { run },\n};\nint (*const more[])(int n) = { more_run };\n")
+        self.assertEqual(self.lint(), (0, "the house rules hold\n"))
+
+    def test_a_function_of_one_file_is_static_unless_a_test_wants_it(self):
+        self.change("src/base/one.c", "int one_get(void)\n{\n    return ONE_MAX;", "int one_most(void)\n{\n    return ONE_MAX;\n}\n\nint one_get(void)\n{\n    return one_most();")
+        self.finds("src/base/one.c:3: one_most() is used in this file only: make it static")
+        self.write("tests/base/meson.build", "foreach name : ['one']\n")
+        self.write("tests/base/test_one.c", "TEST(a)\n{\n    CHECK(one_most());\n}\n")
+        self.assertEqual(self.lint(), (0, "the house rules hold\n"))
+
     # ---- lines ----
 
     def test_banned_calls_and_allocators_are_found_and_words_in_comments_are_not(self):
