@@ -70,8 +70,9 @@ static int tap_count;
 static inline unsigned tap_timeout_s(void)
 {
     const char *s = getenv("TAP_TIMEOUT_S");
+    unsigned slower = getenv("UNDER_VALGRIND") ? 20 : 1;
 
-    return s ? (unsigned)strtoul(s, NULL, 10) : TAP_TIMEOUT_S;
+    return slower * (s ? (unsigned)strtoul(s, NULL, 10) : TAP_TIMEOUT_S);
 }
 
 enum { TAP_SKIPPED = 77 };

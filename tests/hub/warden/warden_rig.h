@@ -271,6 +271,7 @@ static inline void begin(struct rig *r, const char *helper, const char *mark)
     int fd[2];
     char arg[64];
 
+    TAP_SKIP_UNDER_VALGRIND("is what /proc/self/exe names");
     *r = (struct rig){ 0 };
     CHECK_INT(pipe2(fd, O_CLOEXEC), 0);
     snprintf(arg, sizeof arg, "helper:%s", helper);
