@@ -34,6 +34,7 @@ struct spare_sizes {
 static _Thread_local struct spare_sizes *mine __attribute__((tls_model("initial-exec")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static bool has_key; /* without one nothing is kept */
 
 static void spares_free(void *ctx)
 {
@@ -50,12 +51,7 @@ static void spares_free(void *ctx)
     free(s);
 }
 
-static void make_key(void)
-{
-    int rc = pthread_key_create(&key, spares_free);
-
-    (void)rc; /* without a key nothing is kept */
-}
+static void make_key(void) { has_key = pthread_key_create(&key, spares_free) == 0; }
 
 /* NULL: there are none, and there can be none. */
 static struct spare_sizes *begin(void)
@@ -63,6 +59,8 @@ static struct spare_sizes *begin(void)
     struct spare_sizes *s;
 
     pthread_once(&once, make_key);
+    if (!has_key)
+        return NULL;
     s = NEW(struct spare_sizes);
     if (pthread_setspecific(key, s) != 0)
         free(TAKE(s));

@@ -37,7 +37,8 @@ struct hosts {
     struct list hosts;
     struct map by_scope;
     struct map tasks; /* "server\nid" -> the first struct task_watch of it */
-    struct map asked; /* address of a struct link_question -> the struct asked of its client */
+    struct map
+        asked; /* address of a struct link_question -> the struct host_question of its client */
     struct map moved; /* number of a client whose roots have changed in this turn -> its host */
     size_t open;      /* hosts whose servers have not ended, and what is due at the end of a turn */
     bool closing;

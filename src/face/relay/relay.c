@@ -253,12 +253,12 @@ static void words_done(struct relay_words *w)
     buf_done(&w->caps_of);
 }
 
-/* Of a session nothing changes from call to call. */
+/* Of a session nothing changes from call to call. Who has no label names itself with each. */
 static void name_client(struct relay_words *w, const struct request *r)
 {
     uint64_t serial = peer_kind(r->peer) == PEER_STATELESS ? 0 : peer_serial(r->peer);
 
-    if (serial && serial == w->serial && r->env.label.p == w->label.p &&
+    if (serial && serial == w->serial && r->env.label.n && r->env.label.p == w->label.p &&
         r->env.label.n == w->label.n)
         return;
     w->serial = serial;

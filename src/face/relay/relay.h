@@ -62,8 +62,7 @@ unsigned relay_asks(const struct request *r);
 bool relay_tell_task(struct relays *s, const struct task_view *v, struct span task,
                      struct buf *out);
 /* This client is gone for good: calls that are parked for it are cancelled, and it is asked nothing
- * more, unless it is stateless
- * (the peer of such clients is all of them). */
+ * more, unless it is stateless (the peer of such clients is all of them). */
 void relays_left(struct relays *s, const struct peer *p);
 /* What it called for cannot be passed on now, or can again. */
 void relays_congested(struct relays *s, const struct peer *p, bool on);

@@ -227,7 +227,7 @@ bool relay_on_question(void *ctx, struct link_question *q, struct span method, s
         return true;
     }
     kind = question_kind_of(method, json_root(&doc));
-    if (!can_be_asked(c, kind == QUESTION_MODEL_TOOLS ? QUESTION_MODEL : kind))
+    if (!(c->can & question_kinds_of(method)))
         return false;
     refusal = ask_refusal(c, kind, json_root(&doc));
     if (refusal)

@@ -196,6 +196,10 @@ static int ask_legacy(struct relay *c, const struct required *q, struct pb_error
     struct span state = json_text(q->state);
     int rc;
 
+    /* They were not kept if the server was legacy when it was called: nothing can be said again. */
+    if (!c->params)
+        return fail(err, PB_E_INVALID, "Server '%s' answered with a kind of result that it may not",
+                    c->server);
     if (c->rounds++ == RELAY_ROUNDS_MAX)
         return fail(err, PB_E_LIMIT, "Server '%s' asked for input more than %d times", c->server,
                     RELAY_ROUNDS_MAX);

@@ -10,6 +10,7 @@ struct spares {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static bool has_key; /* without one nothing is kept */
 
 static void message_destroy(struct message *m)
 {
@@ -27,18 +28,15 @@ static void spares_free(void *p)
     free(s);
 }
 
-static void make_key(void)
-{
-    int rc = pthread_key_create(&key, spares_free);
-
-    (void)rc; /* without a key nothing is kept */
-}
+static void make_key(void) { has_key = pthread_key_create(&key, spares_free) == 0; }
 
 static struct spares *spares(void)
 {
     struct spares *s;
 
     pthread_once(&once, make_key);
+    if (!has_key)
+        return NULL;
     s = pthread_getspecific(key);
     if (s)
         return s;

@@ -44,7 +44,7 @@ struct peer {
     struct map subscriptions; /* URIs; the values mean nothing */
 };
 
-/* One method that the peer answers itself. Tables of them are sorted by name. */
+/* One method that the peer answers itself. */
 struct method {
     struct span name;
     void (*run)(struct request *r);
