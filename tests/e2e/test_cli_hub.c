@@ -398,3 +398,49 @@ TEST(a_full_disk_is_no_success)
     CHECK_STR(err, "patchbay: the output cannot be written\n");
     rig_end();
 }
+
+/* ---- a server that is replaced by one of the other era ---- */
+
+#define ANSWER(text) "printf '{\"jsonrpc\":\"2.0\",\"id\":%s," text "}\\n' \"$id\";;\n"
+#define SPEAK(cases, otherwise)                                           \
+    "while read -r l; do\n"                                               \
+    "id=$(printf %s \"$l\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n" \
+    "case \"$l\" in\n" cases "*'\"id\"'*) " ANSWER("\"error\":" otherwise) "esac\ndone\n"
+#define TOOL "\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]"
+#define SAID "\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]"
+
+static const char old_server[] = SPEAK(
+    "*'\"initialize\"'*) " ANSWER(
+        "\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"
+        "\"serverInfo\":{\"name\":\"l\",\"version\":\"1\"}}") "*tools/list*) " ANSWER("\"result\":{" TOOL
+                                                                                      "}") "*tools/call*) " ANSWER("\"result\":{" SAID
+                                                                                                                   "}"),
+    "{\"code\":-32601,\"message\":\"Method not found\"}");
+static const char new_server[] = SPEAK(
+    "*server/discover*) " ANSWER(
+        "\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+        "\"capabilities\":{\"tools\":{}},\"ttlMs\":0,\"cacheScope\":\"public\"}") "*tools/list*) " ANSWER("\"result\":{\"resultType\":\"complete\"," TOOL
+                                                                                                          ",\"ttlMs\":0,\"cacheScope\":\"public\"}") "*tools/call*) " ANSWER("\"result\":{\"resultType\":\"complete\"," SAID
+                                                                                                                                                                             "}"),
+    "{\"code\":-32600,\"message\":\"no\"}");
+
+static void call_twice(const char *server)
+{
+    temp_write(in_home("server.sh"), server);
+    for (int i = 0; i < 2; i++) {
+        if (RUN("call", "a.t") != 0)
+            TAP_FAIL("call %d: %s", i, err);
+        CHECK_STR(out, "hi\n");
+    }
+}
+
+/* What it spoke last time is remembered; that it speaks the other era now is found out. */
+TEST(a_server_may_be_replaced_by_one_of_the_other_era)
+{
+    rig_begin();
+    rig_config("\"a\":{\"command\":\"sh\",\"args\":[\"$HOME/server.sh\"]}");
+    call_twice(new_server);
+    call_twice(old_server);
+    call_twice(new_server);
+    rig_end();
+}

@@ -16,8 +16,9 @@ static void check_line(struct json server)
     struct span add = json_str(json_get(server, "add"), &a);
 
     for (size_t i = 0; i < add.n; i++)
-        MUST(add.p[i] &&
-             (span_starts(add, "https://") || !strchr("$`;|&<>(){}'\"\\\n*?", add.p[i])));
+        MUST(
+            (unsigned char)add.p[i] >= ' ' &&
+            !strchr(span_starts(add, "https://") ? " \"'`\\{}<>" : "$`;|&<>(){}'\"\\*?", add.p[i]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

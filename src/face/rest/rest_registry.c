@@ -10,6 +10,7 @@ struct lookup {
     struct http_request *r;
     struct registry_search *search;
     unsigned which;
+    bool one; /* server is asked for */
 };
 
 static void lookup_free(struct lookup *l)
@@ -74,12 +75,12 @@ static void on_answer(void *ctx, const struct registry_answer *a)
     struct http_request *r = l->r;
     unsigned who = 0;
     const struct pb_error *why = all_failed(l, a, &who);
+    bool missing = l->one && why && why->code == PB_E_NOT_FOUND;
 
     lookup_free(l);
     if (why)
-        rest_fail(r, &(struct rest_failure){ why->code == PB_E_NOT_FOUND ? 404 : 502,
-                                             "registry_failed", "name", span_of(registry_name(who)),
-                                             .message = why->msg });
+        rest_fail(r, &(struct rest_failure){ missing ? 404 : 502, "registry_failed", "name",
+                                             span_of(registry_name(who)), .message = why->msg });
     else
         reply(r, a);
 }
@@ -112,7 +113,7 @@ static void look_up(struct rest_call *c, struct registry_question *q)
         q->urls[REGISTRY_SMITHERY] = facts->settings->smithery_url;
     }
     l = NEW(struct lookup);
-    *l = (struct lookup){ .r = c->r, .which = q->which };
+    *l = (struct lookup){ .r = c->r, .which = q->which, .one = q->name };
     list_append(&c->rest->lookups, &l->in_rest);
     if (registry_ask(&l->search, c->rest->loop, q, on_answer, l, &err) < 0) {
         lookup_free(l);

@@ -119,14 +119,14 @@ struct pb_loop *hub_loop(const struct hub *h);
 /* How the hub connects to servers, for links that are not its own: without an opener and without
  * anybody who is told. Borrowed. */
 void hub_link_options(const struct hub *h, struct link_options *out);
-/* Puts an array of the hubs that can be reached: this one, and those behind it. Of one server: only
- * those behind that. See circle.h. */
 /* {"name":{"status",…}}, [{name,server,original_name,description,input_schema}] and
  * [{uri,server,name,description,mime_type}]: the shapes of S4-37, S4-38, S4-41. */
 void hub_write_servers(struct json_out *o, const char *key, const struct hub *h);
 void hub_write_tools(struct json_out *o, const char *key, const struct hub *h, const char *server);
 void hub_write_resources(struct json_out *o, const char *key, const struct hub *h,
                          const char *server);
+/* Puts an array of the hubs that can be reached: this one, and those behind it. Of one server: only
+ * those behind that. See circle.h. */
 void hub_write_reach(const struct hub *h, const char *server, struct json_out *o, const char *key);
 struct catalog *hub_catalog(const struct hub *h);
 const struct mode_set *hub_modes(const struct hub *h);

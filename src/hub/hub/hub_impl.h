@@ -115,7 +115,7 @@ struct hub {
     struct list closers;
 };
 
-/* A hub belongs to the thread of its loop; others use hub_wait.h. At every way in. */
+/* A hub belongs to the thread of its loop; others use hub_thread.h. At every way in. */
 static inline void hub_owned(const struct hub *h)
 {
     assert(loop_on_thread(h->loop) && "a hub is used on the thread of its loop");

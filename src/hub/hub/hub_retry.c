@@ -19,8 +19,10 @@ int member_open(void *ctx, struct client **out, struct pb_loop *loop, const stru
     const struct hub_options *o = &m->hub->opts;
     struct spec hinted = *spec; /* is only looked at while the client is being opened */
 
-    if (spec->era == PB_ERA_AUTO)
-        hinted.era = m->hint;
+    /* The modern one is asked for first in any case, and only whoever found it so himself may say
+     * that a server is modern which denies it. */
+    if (spec->era == PB_ERA_AUTO && m->hint == PB_ERA_LEGACY)
+        hinted.era = PB_ERA_LEGACY;
     if (o->open)
         return o->open(o->open_ctx, out, loop, &hinted, caller, events, events_ctx, err);
     return link_open_client(&m->hub->link_opts, out, loop, &hinted, caller, events, events_ctx,
@@ -152,8 +154,10 @@ static void answer_failure(struct member *m)
     const struct pb_error *why = link_last_error(m->link);
     bool refused = why && why->code == PB_E_AUTH; /* trying again does not make us welcome */
     bool policy = !refused && may_retry(m) && (member_was_up(m) || m->hub->opts.retry_initial);
-    bool hinted = !refused && m->hint != PB_ERA_AUTO;
+    bool hinted = !refused && m->hint == PB_ERA_LEGACY;
 
+    if (hinted && !policy && !link_is_clear(m->link))
+        return; /* looked at again when the process that failed is gone */
     m->hint = PB_ERA_AUTO;
     if (policy)
         try_again(m, m->reconnects);

@@ -19,6 +19,7 @@ const char *registry_name(unsigned i) { return i < REGISTRY_COUNT ? registries[i
 
 struct registry_asked {
     struct registry_search *s;
+    struct http_call *call; /* NULL: it is over */
     int status;
     bool failed;
     struct pb_error err;
@@ -93,6 +94,14 @@ static void one_less(struct registry_search *s)
 
 static void on_head(void *ctx, int status) { ((struct registry_asked *)ctx)->status = status; }
 
+/* Nothing more is read of it. */
+static void give_up(struct registry_asked *a, const struct pb_error *why)
+{
+    note_failure(a, why);
+    http_call_cancel(TAKE(a->call));
+    one_less(a->s);
+}
+
 static size_t on_data(void *ctx, struct span bytes)
 {
     struct registry_asked *a = ctx;
@@ -102,7 +111,7 @@ static size_t on_data(void *ctx, struct span bytes)
         buf_add_span(&a->body, bytes);
     } else {
         (void)fail(&err, PB_E_LIMIT, "the answer is longer than %d bytes", REGISTRY_BYTES_MAX);
-        note_failure(a, &err);
+        give_up(a, &err);
     }
     return bytes.n;
 }
@@ -112,6 +121,7 @@ static void on_done(void *ctx, const struct pb_error *why)
     struct registry_asked *a = ctx;
     struct pb_error err;
 
+    a->call = NULL;
     if (why) {
         note_failure(a, why);
     } else if (a->status != 200) {
@@ -138,14 +148,13 @@ static int send(struct registry_search *s, unsigned i, const struct registry_que
     static const char *const headers[] = { "Accept: application/json", NULL };
     AUTO_BUF struct buf url = { 0 };
     struct http_client_request request = { .headers = headers, .total_ms = REGISTRY_MS };
-    struct http_call *call;
 
     s->each[i].s = s;
     buf_str(&url, q->urls[i] ? q->urls[i] : registries[i].url);
     buf_str(&url, q->name ? registries[i].one : registries[i].search);
     put_encoded(&url, q->name ? q->name : q->search, q->name ? "-._~@/" : "-._~");
     request.url = buf_cstr(&url);
-    return http_client_send(s->http, &call, &request, &events, &s->each[i], err);
+    return http_client_send(s->http, &s->each[i].call, &request, &events, &s->each[i], err);
 }
 
 int registry_ask(struct registry_search **out, struct pb_loop *loop,

@@ -42,11 +42,22 @@ static bool put_package(struct json_out *o, struct json package, struct arena *a
     return false;
 }
 
+/* Nothing in it may end the URL where it is typed or pasted, or be left to be filled in. */
+static bool is_whole_url(struct span s)
+{
+    static const char ends[] = "\"'`\\{}<>";
+
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f || memchr(ends, s.p[i], sizeof ends))
+            return false;
+    return span_starts(s, "https://");
+}
+
 static bool put_url(struct json_out *o, struct json url, struct arena *a)
 {
     struct span s = json_str(url, a);
 
-    if (!span_starts(s, "https://") || memchr(s.p, '{', s.n) || memchr(s.p, ' ', s.n))
+    if (!is_whole_url(s))
         return false;
     json_put_span(o, "add", s);
     return true;

@@ -218,18 +218,30 @@ static int note_era(void *ctx, struct client **out, struct pb_loop *loop, const 
     return fake_open(ctx, out, loop, spec, caller, events, events_ctx, err);
 }
 
-TEST(the_era_of_last_time_is_tried_first_and_forgotten_when_it_fails)
+/* As if it had spoken the old one. */
+static void age_cache(const char *path)
+{
+    AUTO_FREE char *text = mem_dup(temp_read(path));
+    char *era = strstr(text, "\"modern\"");
+
+    CHECK(era != NULL);
+    memcpy(era, "\"legacy\"", 8);
+    temp_write(path, text);
+}
+
+TEST(an_old_era_of_last_time_is_tried_first_and_forgotten_when_it_fails)
 {
     struct hub_rig r;
     char path[256];
 
     fill(&r, path, sizeof path);
+    age_cache(path);
     r.opts.open = note_era;
     r.opts.retry_initial = false;
     start(&r, false);
     FAKES_WAIT(&r.fakes, hub_rig_state(&r, "a") == LINK_CONNECTED);
     CHECK_INT(opened, 1);
-    CHECK_INT(opened_with[0], PB_ERA_MODERN);
+    CHECK_INT(opened_with[0], PB_ERA_LEGACY);
     hub_rig_stop(&r);
 
     opened = 0;
@@ -237,8 +249,23 @@ TEST(the_era_of_last_time_is_tried_first_and_forgotten_when_it_fails)
     start(&r, false);
     FAKES_WAIT(&r.fakes, (loop_advance(r.fakes.loop, 1), hub_rig_state(&r, "a")) == LINK_CONNECTED);
     CHECK_INT(opened, 2);
-    CHECK_INT(opened_with[0], PB_ERA_MODERN);
+    CHECK_INT(opened_with[0], PB_ERA_LEGACY);
     CHECK_INT(opened_with[1], PB_ERA_AUTO);
+    hub_rig_done(&r);
+}
+
+/* Asking finds out whether it still is. */
+TEST(that_a_server_was_modern_is_no_order)
+{
+    struct hub_rig r;
+    char path[256];
+
+    fill(&r, path, sizeof path);
+    r.opts.open = note_era;
+    start(&r, false);
+    FAKES_WAIT(&r.fakes, hub_rig_state(&r, "a") == LINK_CONNECTED);
+    CHECK_INT(opened, 1);
+    CHECK_INT(opened_with[0], PB_ERA_AUTO);
     hub_rig_done(&r);
 }
 
