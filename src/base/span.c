@@ -66,10 +66,30 @@ static unsigned line_ends(const char *p)
 }
 #endif
 
+/* Of a long text piece by piece: the second look finds in the cache what the first one brought
+ * there, and a text that is full of the one is not searched to its end for the other at each of
+ * them. */
+static const char *line_end_of_long(struct span *s)
+{
+    enum { PIECE = 1024 };
+
+    for (; s->n >= PIECE; *s = span_from(*s, PIECE)) {
+        const char *lf = memchr(s->p, '\n', PIECE);
+        const char *cr = memchr(s->p, '\r', lf ? (size_t)(lf - s->p) : PIECE);
+
+        if (cr || lf)
+            return cr ? cr : lf;
+    }
+    return NULL;
+}
+
 const char *span_line_end(struct span s)
 {
+    const char *found = line_end_of_long(&s);
     size_t at = 0;
 
+    if (found)
+        return found;
 #ifdef __SSE2__
     for (; at + STRIDE <= s.n; at += STRIDE) {
         unsigned hits = line_ends(s.p + at);
