@@ -56,7 +56,7 @@ AUTO_DEFINE(catalog, catalog_free)
  * CATALOG_ITEMS_MAX or CATALOG_BYTES_MAX; nothing changes then. */
 int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind, struct span array,
                 bool *changed, struct pb_error *err);
-/* It has been set since it was dropped or put away. */
+/* It has been set since it was dropped or put away, or was tried to be. */
 bool catalog_knows(const struct catalog *c, const char *server);
 /* The spec's tool lists changed. */
 bool catalog_respec(struct catalog *c, const struct spec *spec);

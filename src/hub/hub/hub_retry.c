@@ -19,8 +19,9 @@ int member_open(void *ctx, struct client **out, struct pb_loop *loop, const stru
     const struct hub_options *o = &m->hub->opts;
     struct spec hinted = *spec; /* is only looked at while the client is being opened */
 
-    /* The modern one is asked for first in any case, and only whoever found it so himself may say
-     * that a server is modern which denies it. */
+    /* A client takes the era of a spec as an order. Left to itself it asks for the modern one
+     * first, so that only the old one is worth a hint; that a server was modern once is no proof
+     * that it is. */
     if (spec->era == PB_ERA_AUTO && m->hint == PB_ERA_LEGACY)
         hinted.era = PB_ERA_LEGACY;
     if (o->open)
@@ -181,7 +182,7 @@ static void answer_delay(struct member *m)
 /* What is wanted of it, against how its link fares: what is done about it; NULL: nothing. */
 static void (*const answers[MEMBER_COUNT][FARES])(struct member *m) = {
     /*                    down          tried        failed          connected */
-    [MEMBER_UNWANTED]    = { NULL,         NULL,        NULL,           member_save },
+    [MEMBER_UNWANTED] = { NULL,         NULL,        NULL,           member_save },
     [MEMBER_GIVEN_UP] = { NULL,         NULL,        NULL,           member_save },
     [MEMBER_ASKED]    = { answer_delay, NULL,        answer_failure, member_save },
     [MEMBER_WOKEN]    = { answer_delay, NULL,        answer_failure, member_save },
