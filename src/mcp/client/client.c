@@ -148,7 +148,7 @@ static void lost_session(struct client *c, struct client_call *call, const struc
     }
     call->resent = true;
     client_call_unwire(call, WIRE_ABANDONED);
-    call->state = CALL_WAITING;
+    client_call_move(call, CALL_WAITING);
     if (client_in(c, CL_READY))
         client_opening_again(c);
 }

@@ -3,6 +3,25 @@
 #include "mcp/wire/wire.h"
 #include <inttypes.h>
 
+/* clang-format off */
+#define TO(s) SM_BIT(CALL_##s)
+static const struct sm_state states[CALL_COUNT] = {
+    [CALL_NEW]        = { "new",        TO(SENT) | TO(WAITING) | TO(SILENT),                              NULL },
+    [CALL_SENT]       = { "sent",       TO(SENT) | TO(WAITING) | TO(ASKING) | TO(PAUSING) | TO(REFRESHING), NULL },
+    [CALL_WAITING]    = { "waiting",    TO(SENT),                                                         NULL },
+    [CALL_ASKING]     = { "asking",     TO(SENT),                                                         NULL },
+    [CALL_PAUSING]    = { "pausing",    TO(SENT),                                                         NULL },
+    [CALL_REFRESHING] = { "refreshing", TO(SENT),                                                         NULL },
+    [CALL_SILENT]     = { "silent",     0,                                                                NULL },
+};
+#undef TO
+/* clang-format on */
+
+void client_call_move(struct client_call *call, enum call_state next)
+{
+    sm_move(&call->sm, call, next);
+}
+
 struct client_call *client_call_find(struct client *c, uint64_t id)
 {
     return table_get(&c->by_id, id);
@@ -129,7 +148,7 @@ static void start_clock(struct client_call *call)
 
 void client_call_extend(struct client_call *call)
 {
-    if (call->state == CALL_SENT)
+    if (client_call_is(call, CALL_SENT))
         start_clock(call);
 }
 
@@ -156,22 +175,29 @@ static void timed_out(struct client_call *call)
     struct pb_error err;
 
     fail(&err, PB_E_TIMEOUT, "%s: no answer within %" PRIu64 " ms", call->method,
-         call->state == CALL_ASKING ? (uint64_t)MCP_ASK_MS : spent(call));
+         client_call_is(call, CALL_ASKING) ? (uint64_t)MCP_ASK_MS : spent(call));
     tell_cancelled(call, "timed out");
     client_call_fail(call, &err, 0);
 }
 
-static void on_timer(void *ctx)
+static void sent_too_long(struct client_call *call)
 {
-    struct client_call *call = ctx;
-
-    if (call->state == CALL_PAUSING)
-        client_call_resend(call);
-    else if (call->state == CALL_SENT && client_questions_open_for(call->c, call->id) &&
-             time_left(call) > 0)
+    if (client_questions_open_for(call->c, call->id) && time_left(call) > 0)
         timer_start(&call->timer, time_left(call)); /* a person is thinking, not the server */
     else
         timed_out(call);
+}
+
+static void on_timer(void *ctx)
+{
+    static void (*const when[CALL_COUNT])(struct client_call *) = {
+        [CALL_SENT] = sent_too_long,   [CALL_WAITING] = timed_out,
+        [CALL_ASKING] = timed_out,     [CALL_PAUSING] = client_call_resend,
+        [CALL_REFRESHING] = timed_out, [CALL_SILENT] = timed_out,
+    };
+    struct client_call *call = ctx;
+
+    when[call->sm.now](call);
 }
 
 /* ---- sending ---- */
@@ -199,7 +225,7 @@ MUST_CHECK static int client_call_send(struct client_call *call, struct pb_error
         return fail(err, PB_E_CLOSED, "%s: there is no connection", call->method);
     client_call_unwire(call, WIRE_ABANDONED);
     call->wire_id = ++c->next_id;
-    call->state = CALL_SENT;
+    client_call_move(call, CALL_SENT);
     table_put(&c->on_wire, call->wire_id, call);
     text = c->out; /* taken out: what runs below may send something else */
     c->out = (struct buf){ 0 };
@@ -236,7 +262,7 @@ void client_calls_resume(struct client *c)
         for (struct list *pos = c->calls.next; pos != &c->calls; pos = pos->next) {
             struct client_call *call = CONTAINER_OF(pos, struct client_call, at);
 
-            if (call->state != CALL_WAITING)
+            if (!client_call_is(call, CALL_WAITING))
                 continue;
             found = true;
             list_remove(&call->at); /* behind those that still wait */
@@ -269,6 +295,7 @@ static struct client_call *make_call(struct client *c, const struct client_reque
     memset(call, 0, sizeof *call);
     call->size = size;
     call->c = c;
+    call->sm = (struct sm){ states, CALL_NEW };
     call->id = ++c->next_id;
     call->spec = *spec;
     call->method = call->spec.method = memcpy(call->strings, spec->method, method_n);
@@ -301,7 +328,7 @@ int client_call_new(struct client *c, const struct client_request_spec *spec, un
                     MCP_CLIENT_CALLS_MAX);
     call = make_call(c, spec, flags);
     if (client_in(c, CL_RESHAKING) && !call->shaking) {
-        call->state = CALL_WAITING;
+        client_call_move(call, CALL_WAITING);
         keep_params(call);
         start_clock(call);
         rc = 0;
@@ -319,12 +346,12 @@ int client_call_new(struct client *c, const struct client_request_spec *spec, un
     return 0;
 }
 
-uint64_t client_call_park(struct client *c, const struct client_request_spec *spec)
+uint64_t client_call_silent(struct client *c, const struct client_request_spec *spec)
 {
     struct client_call *call = make_call(c, spec, 0);
 
     call->spec.params = (struct span){ 0 };
-    call->state = CALL_PARKED;
+    client_call_move(call, CALL_SILENT);
     start_clock(call);
     return call->id;
 }

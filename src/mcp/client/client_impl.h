@@ -33,13 +33,19 @@ enum client_state {
     CL_COUNT
 };
 
+/* new --> sent <--> waiting, asking, pausing, refreshing
+ *   |
+ *   +---> waiting, silent
+ * The end is none of them: a call that has ended is gone. */
 enum call_state {
+    CALL_NEW,
     CALL_SENT,
     CALL_WAITING,    /* for a new session */
     CALL_ASKING,     /* somebody answers the questions of input_required */
     CALL_PAUSING,    /* before a round without questions */
     CALL_REFRESHING, /* the tool list is read again, because headers were refused */
-    CALL_PARKED,     /* waits for something else than an answer of its own */
+    CALL_SILENT,     /* has no message: waits for something else than an answer of its own */
+    CALL_COUNT
 };
 
 struct rounds; /* client_rounds.c */
@@ -50,7 +56,7 @@ struct client_call {
     struct client *c;
     uint64_t id;      /* what client_request() gave out */
     uint64_t wire_id; /* of the message in flight: each round and retry has a new one; 0: none */
-    enum call_state state;
+    struct sm sm; /* enum call_state */
     struct client_request_spec spec; /* its strings are copies, behind this struct */
     const char *method, *caps;
     /* NULL: none, or they will not be needed after the first sending; until then spec.params are
@@ -97,7 +103,7 @@ struct listen_stream; /* one subscriptions/listen */
 /* A resource that is watched. */
 struct subscription {
     bool sent;         /* named in the stream that is being opened, or is open */
-    uint64_t *waiting; /* parked calls */
+    uint64_t *waiting; /* silent calls */
     size_t n_waiting;
 };
 
@@ -184,7 +190,12 @@ enum call_flags { CALL_IS_SHAKING = 1, CALL_IS_ENDLESS = 2 };
 MUST_CHECK int client_call_new(struct client *c, const struct client_request_spec *spec,
                                unsigned flags, uint64_t *out_id, struct pb_error *err);
 /* A call without a message: found, timed and cancelled like any other, ended by whoever made it. */
-uint64_t client_call_park(struct client *c, const struct client_request_spec *spec);
+uint64_t client_call_silent(struct client *c, const struct client_request_spec *spec);
+static inline bool client_call_is(const struct client_call *call, enum call_state s)
+{
+    return call->sm.now == s;
+}
+void client_call_move(struct client_call *call, enum call_state next);
 struct client_call *client_call_find(struct client *c, uint64_t id);
 struct client_call *client_call_on_wire(struct client *c, uint64_t wire_id);
 /* Sends it again, with a new id on the wire; what was on the wire before is forgotten. The call

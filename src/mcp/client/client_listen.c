@@ -105,7 +105,7 @@ static void cancel_stream(struct client *c, struct listen_stream *s)
     client_cancel(c, s->call, NULL);
 }
 
-/* Ends every parked call of a subscription. */
+/* Ends every silent call of a subscription. */
 void client_listen_tell(struct client *c, struct subscription *s, const struct pb_error *err)
 {
     AUTO_FREE uint64_t *waiting = TAKE(s->waiting);

@@ -110,11 +110,11 @@ void client_rounds_begin(struct client_call *call, struct span result)
     client_rounds_free(call);
     call->rounds = rounds_new(requests, state);
     if (call->rounds->n == 0) {
-        call->state = CALL_PAUSING;
+        client_call_move(call, CALL_PAUSING);
         timer_start(&call->timer, MCP_ROUND_PAUSE_MS);
         return;
     }
-    call->state = CALL_ASKING;
+    client_call_move(call, CALL_ASKING);
     timer_start(&call->timer, MCP_ASK_MS);
     ask_all(call, requests);
 }

@@ -101,7 +101,7 @@ int client_subscribe(struct client *c, struct span uri, client_reply_fn *fn, voi
         map_put(&c->listen.uris, uri, s);
     }
     s->waiting = mem_resize(s->waiting, (s->n_waiting + 1) * sizeof *s->waiting);
-    s->waiting[s->n_waiting++] = client_call_park(c, &spec);
+    s->waiting[s->n_waiting++] = client_call_silent(c, &spec);
     s->sent = false;
     c->listen.off = false;
     client_listen_open(c);
@@ -115,7 +115,7 @@ struct ending {
     struct subscription *moot; /* NULL: none */
 };
 
-static void end_parked(void *ctx)
+static void end_silent(void *ctx)
 {
     AUTO_FREE struct ending *e = ctx;
     AUTO_FREE struct subscription *moot = e->moot;
@@ -146,11 +146,11 @@ int client_unsubscribe(struct client *c, struct span uri, client_reply_fn *fn, v
     if (check_ready(c, err) < 0)
         return -(int)PB_E_CLOSED;
     e = NEW(struct ending);
-    *e = (struct ending){ c, client_call_park(c, &spec), map_del(&c->listen.uris, uri) };
+    *e = (struct ending){ c, client_call_silent(c, &spec), map_del(&c->listen.uris, uri) };
     if (e->moot)
         client_listen_open(c);
     client_ref(c);
-    loop_defer(c->loop, end_parked, e);
+    loop_defer(c->loop, end_silent, e);
     return 0;
 }
 

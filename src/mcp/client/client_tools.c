@@ -195,7 +195,7 @@ static void on_refreshed(void *ctx, const struct client_reply *reply)
     AUTO_FREE struct refresh *r = ctx;
     struct client_call *call = client_call_find(r->c, r->call);
 
-    if (!call || call->state != CALL_REFRESHING)
+    if (!call || !client_call_is(call, CALL_REFRESHING))
         return;
     if (reply->err)
         give_refusal(call);
@@ -222,6 +222,6 @@ bool client_tools_refresh(struct client_call *call, struct blob *refusal)
     }
     call->refreshed = true;
     call->refused = blob_ref(refusal);
-    call->state = CALL_REFRESHING;
+    client_call_move(call, CALL_REFRESHING);
     return true;
 }
