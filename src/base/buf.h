@@ -19,6 +19,14 @@ static inline void buf_done(struct buf *b)
         free(b->p);
     *b = (struct buf){ 0 };
 }
+/* The same bytes for another owner; b is empty then. */
+static inline struct buf buf_move(struct buf *b)
+{
+    struct buf moved = *b;
+
+    *b = (struct buf){ 0 };
+    return moved;
+}
 /* buf_reserve() when there is no room yet. */
 char *buf_grow(struct buf *b, size_t more);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);

@@ -136,23 +136,45 @@ static const struct spec *find_spec(const struct rest_job *j, struct config **co
     return map_get(&(*config)->specs, span_of(j->name));
 }
 
+/* An entry that is to be saved, with its keys. */
+struct server_saving {
+    struct rest_job job;
+    struct buf entry;
+    struct buf secrets; /* as they came; wiped */
+    bool force;
+    /* Of a server that is there: */
+    struct spec *was;
+    struct buf shown; /* what was seen of it */
+};
+
+static void saving_done(struct rest_job *j)
+{
+    struct server_saving *s = CONTAINER_OF(j, struct server_saving, job);
+
+    buf_done(&s->entry);
+    secret_done(&s->secrets);
+    spec_unref(s->was);
+    buf_done(&s->shown);
+}
+
 static int add_server(struct rest_job *j, struct pb_error *err)
 {
+    const struct server_saving *s = CONTAINER_OF(j, struct server_saving, job);
     AUTO(config) struct config *config = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
     const struct spec *old;
     unsigned line;
     int rc = config_find_server(j->path, j->name, &line, err);
 
-    if (rc == 0 && !j->force)
+    if (rc == 0 && !s->force)
         return fault_fail(err, FAULT_DUPLICATE, "%s:%u defines a server of this name", j->path,
                           line);
     if (rc < 0 && rc != -(int)PB_E_NOT_FOUND)
         return rc;
     old = rc == 0 ? find_spec(j, &config, NULL) : NULL;
-    rc = json_parse(&doc, buf_span(&j->text), NULL, err);
+    rc = json_parse(&doc, buf_span(&s->entry), NULL, err);
     if (rc == 0)
-        rc = rest_secrets_save(j, json_root(&doc), NULL, err);
+        rc = rest_secrets_save(j, json_root(&doc), buf_span(&s->secrets), NULL, err);
     if (rc == 0 && old && old->uuid)
         rc = secrets_forget(j->secrets_dir, old->uuid, err);
     return rc;
@@ -163,20 +185,34 @@ static int remove_server(struct rest_job *j, struct pb_error *err)
     return config_forget_server(j->path, j->secrets_dir, j->name, err);
 }
 
-static int enable_server(struct rest_job *j, struct pb_error *err)
+/* A server, or one of its tools, is to be used or not. */
+struct switching {
+    struct rest_job job;
+    char *tool; /* NULL: the server */
+    bool on;
+};
+
+static void switching_done(struct rest_job *j)
 {
+    free(CONTAINER_OF(j, struct switching, job)->tool);
+}
+
+static int switch_server(struct rest_job *j, struct pb_error *err)
+{
+    const struct switching *s = CONTAINER_OF(j, struct switching, job);
     int rc =
-        config_set_member(j->path, j->name, "enabled", j->on ? SPAN("true") : SPAN("false"), err);
+        config_set_member(j->path, j->name, "enabled", s->on ? SPAN("true") : SPAN("false"), err);
 
     /* "disabled" is how other programs write it; it must not say the opposite. */
     return rc < 0 ? rc : config_set_member(j->path, j->name, "disabled", (struct span){ 0 }, err);
 }
 
-static int enable_tool(struct rest_job *j, struct pb_error *err)
+static int switch_tool(struct rest_job *j, struct pb_error *err)
 {
+    const struct switching *s = CONTAINER_OF(j, struct switching, job);
     static const char *const members[] = { "disabledTools", "disabled_tools", NULL };
 
-    return config_list_member(j->path, j->name, members, buf_cstr(&j->text), !j->on, err);
+    return config_list_member(j->path, j->name, members, s->tool, !s->on, err);
 }
 
 /* ---- changing an entry ---- */
@@ -185,23 +221,24 @@ static int enable_tool(struct rest_job *j, struct pb_error *err)
  * variables filled in: that stays as it is. */
 static int configure_server(struct rest_job *j, struct pb_error *err)
 {
+    const struct server_saving *s = CONTAINER_OF(j, struct server_saving, job);
     AUTO(config) struct config *config = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf entry = { 0 };
     struct pb_error why = { 0 };
-    struct rest_masked m = { buf_span(&j->shown), find_spec(j, &config, &why) };
+    struct rest_masked m = { buf_span(&s->shown), find_spec(j, &config, &why) };
     int rc;
 
     if (!m.kept && why.code)
         return fail_copy(err, &why);
     if (!m.kept)
         return fault_fail(err, FAULT_NO_SERVER, "%s defines no server of this name", j->path);
-    rc = json_parse(&doc, buf_span(&j->text), NULL, err);
+    rc = json_parse(&doc, buf_span(&s->entry), NULL, err);
     if (rc == 0)
         rc = rest_unmask(&entry, json_root(&doc), &m, err);
     if (rc == 0)
         rc = json_parse(&doc, buf_span(&entry), NULL, err);
-    return rc < 0 ? rc : rest_secrets_save(j, json_root(&doc), m.kept, err);
+    return rc < 0 ? rc : rest_secrets_save(j, json_root(&doc), buf_span(&s->secrets), m.kept, err);
 }
 
 /* ---- answers ---- */
@@ -226,11 +263,12 @@ static void reply_changed(struct rest_job *j) { reply_server(j, 200); }
 /* A server whose entry is the same as before runs on, with the key that it was started with. */
 static void reply_configured(struct rest_job *j)
 {
+    const struct server_saving *s = CONTAINER_OF(j, struct server_saving, job);
     struct hub *h = j->rest->hub;
     const struct link *l = hub_link(h, j->name);
     struct pb_error err;
 
-    if (l && j->secrets.n && spec_same_link(j->was, link_spec(l)) &&
+    if (l && s->secrets.n && spec_same_link(s->was, link_spec(l)) &&
         link_state(l) != LINK_DISABLED && hub_restart(h, j->name, &err) < 0)
         log_warn("server '%s': %s", j->name, err.msg);
     reply_server(j, 200);
@@ -250,13 +288,25 @@ static void write_removed(struct http_request *r, const char *name)
 
 static void reply_removed(struct rest_job *j) { write_removed(j->r, j->name); }
 
-static void start(struct rest_job *j, int (*work)(struct rest_job *j, struct pb_error *err),
-                  void (*then)(struct rest_job *j))
+static void reply_reloaded(struct rest_job *j)
 {
-    j->work = work;
-    j->then = then;
-    rest_job_start(j);
+    AUTO_BUF struct buf body = { 0 };
+
+    buf_str(&body, "{\"status\":\"ok\"}");
+    rest_reply(j->r, 200, &body);
 }
+
+/* ---- errands ---- */
+
+/* clang-format off */
+static const struct rest_errand
+    adding          = { ERRAND_CHANGES, sizeof(struct server_saving), add_server,       reply_added,      saving_done },
+    configuring     = { ERRAND_CHANGES, sizeof(struct server_saving), configure_server, reply_configured, saving_done },
+    removing        = { ERRAND_CHANGES, sizeof(struct rest_job),      remove_server,    reply_removed,    NULL },
+    switching       = { ERRAND_CHANGES, sizeof(struct switching),     switch_server,    reply_changed,    switching_done },
+    switching_tool  = { ERRAND_CHANGES, sizeof(struct switching),     switch_tool,      reply_changed,    switching_done },
+    reloading       = { ERRAND_RELOADS, sizeof(struct rest_job),      NULL,             reply_reloaded,   NULL };
+/* clang-format on */
 
 /* ---- routes ---- */
 
@@ -266,7 +316,7 @@ void rest_servers_add(struct rest_call *c)
     AUTO_BUF struct buf entry = { 0 };
     AUTO_SECRET struct buf secrets = { 0 };
     struct pb_error err;
-    struct rest_job *j;
+    struct server_saving *s;
 
     if (!read_new(c, &spec, &entry))
         return;
@@ -284,14 +334,13 @@ void rest_servers_add(struct rest_call *c)
                                                 .next = "give another name, or force" });
         return;
     }
-    j = rest_job_new(c, spec->name);
-    if (!j)
+    s = rest_job_new(c, &adding, spec->name);
+    if (!s)
         return;
-    j->force = rest_yes(c, "force");
-    buf_add_span(&j->text, buf_span(&entry));
-    j->secrets = secrets;
-    secrets = (struct buf){ 0 };
-    start(j, add_server, reply_added);
+    s->force = rest_yes(c, "force");
+    s->entry = buf_move(&entry);
+    s->secrets = buf_move(&secrets);
+    rest_job_start(&s->job);
 }
 
 /* All of the body but the keys. */
@@ -314,7 +363,7 @@ void rest_server_configure(struct rest_call *c)
     AUTO_BUF struct buf entry = { 0 };
     AUTO_SECRET struct buf secrets = { 0 };
     struct pb_error err;
-    struct rest_job *j;
+    struct server_saving *s;
 
     if (!l || refuse_elsewhere(c, link_spec(l)))
         return;
@@ -324,15 +373,14 @@ void rest_server_configure(struct rest_call *c)
         rest_fail_hub(c->r, &err, "name", link_name(l));
         return;
     }
-    j = rest_job_new(c, link_name(l));
-    if (!j)
+    s = rest_job_new(c, &configuring, link_name(l));
+    if (!s)
         return;
-    buf_add_span(&j->text, buf_span(&entry));
-    j->secrets = secrets;
-    secrets = (struct buf){ 0 };
-    j->was = spec_ref(link_spec(l));
-    spec_write_masked(&j->shown, j->was);
-    start(j, configure_server, reply_configured);
+    s->entry = buf_move(&entry);
+    s->secrets = buf_move(&secrets);
+    s->was = spec_ref(link_spec(l));
+    spec_write_masked(&s->shown, s->was);
+    rest_job_start(&s->job);
 }
 
 void rest_server_remove(struct rest_call *c)
@@ -353,18 +401,18 @@ void rest_server_remove(struct rest_call *c)
     }
     if (refuse_elsewhere(c, link_spec(l)))
         return;
-    j = rest_job_new(c, name);
+    j = rest_job_new(c, &removing, name);
     if (j)
-        start(j, remove_server, reply_removed);
+        rest_job_start(j);
 }
 
 /* A server that is not ours to write about is switched for as long as the hub runs. */
-static void switch_server(struct rest_call *c, bool on)
+static void enable(struct rest_call *c, bool on)
 {
     struct link *l = rest_link(c);
     const char *name = rest_text(c, "name");
     struct pb_error err;
-    struct rest_job *j;
+    struct switching *s;
 
     if (!l)
         return;
@@ -375,52 +423,36 @@ static void switch_server(struct rest_call *c, bool on)
             rest_reply_server(c->r, 200, c->hub, hub_link(c->hub, name));
         return;
     }
-    j = rest_job_new(c, name);
-    if (!j)
+    s = rest_job_new(c, &switching, name);
+    if (!s)
         return;
-    j->on = on;
-    start(j, enable_server, reply_changed);
+    s->on = on;
+    rest_job_start(&s->job);
 }
 
-void rest_server_enable(struct rest_call *c) { switch_server(c, true); }
+void rest_server_enable(struct rest_call *c) { enable(c, true); }
 
-void rest_server_disable(struct rest_call *c) { switch_server(c, false); }
+void rest_server_disable(struct rest_call *c) { enable(c, false); }
 
 void rest_server_tool(struct rest_call *c)
 {
     struct link *l = rest_link(c);
-    struct rest_job *j;
+    struct switching *s;
 
     if (!l || refuse_elsewhere(c, link_spec(l)))
         return;
-    j = rest_job_new(c, link_name(l));
-    if (!j)
+    s = rest_job_new(c, &switching_tool, link_name(l));
+    if (!s)
         return;
-    j->on = rest_yes(c, "enabled");
-    buf_str(&j->text, rest_text(c, "tool"));
-    start(j, enable_tool, reply_changed);
-}
-
-/* ---- reading it again ---- */
-
-static int nothing(struct rest_job *j, struct pb_error *err)
-{
-    (void)j, (void)err;
-    return 0;
-}
-
-static void reply_reloaded(struct rest_job *j)
-{
-    AUTO_BUF struct buf body = { 0 };
-
-    buf_str(&body, "{\"status\":\"ok\"}");
-    rest_reply(j->r, 200, &body);
+    s->on = rest_yes(c, "enabled");
+    s->tool = mem_dup(rest_text(c, "tool"));
+    rest_job_start(&s->job);
 }
 
 void rest_reload(struct rest_call *c)
 {
-    struct rest_job *j = rest_job_reading(c);
+    struct rest_job *j = rest_job_new(c, &reloading, NULL);
 
     if (j)
-        start(j, nothing, reply_reloaded);
+        rest_job_start(j);
 }

@@ -128,31 +128,39 @@ bool rest_act_failed(const struct control_act *a, const struct pb_error *err);
 
 /* ---- changing the config: rest_job.c ---- */
 
-struct rest_job {
-    struct list in_rest;
-    struct rest *rest;      /* NULL: closed */
-    struct http_request *r; /* NULL: gone */
-    char *path;             /* of config.json */
-    char *name;
-    char *secrets_dir;
-    const char *const *files; /* of the daemon; they outlive the work, and so does: */
-    const struct settings *started_with;
-    struct buf text;
-    struct buf shown;   /* what was seen of the server, when it is to be changed */
-    struct buf secrets; /* as they came; wiped */
-    struct spec *was;   /* what is changed; NULL: nothing that is there */
-    bool on, force, no_reload;
-    /* On a worker. */
+/* What a kind of errand does to the files; each does what those before it do. */
+enum rest_errand_kind {
+    ERRAND_READS,   /* them; nobody else has to */
+    ERRAND_RELOADS, /* the hub takes over what they say */
+    ERRAND_CHANGES, /* config.json, before that */
+};
+
+struct rest_job;
+
+/* One errand in the files of the config. Its struct begins with a struct rest_job. */
+struct rest_errand {
+    enum rest_errand_kind kind;
+    size_t size; /* of its struct */
+    /* On a worker; NULL: nothing is to be done there. */
     int (*work)(struct rest_job *j, struct pb_error *err);
     /* On the loop, when the hub has taken the config over. Answers j->r, which is there. */
     void (*then)(struct rest_job *j);
+    /* Ends what is its own; may be NULL. */
+    void (*done)(struct rest_job *j);
+};
+
+struct rest_job {
+    const struct rest_errand *errand;
+    struct list in_rest;
+    struct rest *rest;        /* NULL: closed */
+    struct http_request *r;   /* NULL: gone */
+    char *path;               /* of config.json */
+    char *secrets_dir, *name; /* of the server or mode; NULL: of none */
     struct pb_error err;
     int rc;
 };
-/* NULL: this hub is not run from a config file that could be changed (read), and that was answered.
- */
-struct rest_job *rest_job_new(struct rest_call *c, const char *name);
-struct rest_job *rest_job_reading(struct rest_call *c);
+/* To be filled in and started. NULL: this hub has no files of that kind, and that was answered. */
+void *rest_job_new(struct rest_call *c, const struct rest_errand *errand, const char *name);
 void rest_job_start(struct rest_job *j);
 void rest_jobs_leave(struct rest *s);
 
@@ -175,10 +183,10 @@ MUST_CHECK int rest_secrets_take(struct rest_call *c, struct buf *out, struct pb
 /* What was taken, for a server that is started with it. */
 MUST_CHECK int rest_secrets_keys(struct span text, const struct spec *s, struct keys *out,
                                  struct pb_error *err);
-/* On a worker: saves the entry as that of j->name, without the keys in j->secrets, and these where
- * keys are kept. `old` (may be NULL) is what is replaced: what is not said stays. */
-MUST_CHECK int rest_secrets_save(struct rest_job *j, struct json entry, const struct spec *old,
-                                 struct pb_error *err);
+/* On a worker: saves the entry as that of j->name, without the keys among what was taken, and these
+ * where keys are kept. `old` (may be NULL) is what is replaced: what is not said stays. */
+MUST_CHECK int rest_secrets_save(const struct rest_job *j, struct json entry, struct span taken,
+                                 const struct spec *old, struct pb_error *err);
 
 /* ---- trying servers: rest_trial.c ---- */
 

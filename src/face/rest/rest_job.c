@@ -9,10 +9,8 @@
 static void job_free(struct rest_job *j)
 {
     list_remove(&j->in_rest);
-    buf_done(&j->text);
-    buf_done(&j->shown);
-    secret_done(&j->secrets);
-    spec_unref(j->was);
+    if (j->errand->done)
+        j->errand->done(j);
     free(j->path);
     free(j->secrets_dir);
     free(j->name);
@@ -34,54 +32,47 @@ static bool is_read(const struct control_facts *f, const char *path)
     return false;
 }
 
-static bool can_change(const struct control_facts *f)
+/* Why this hub has no such files; NULL: it has. */
+static const struct rest_failure *lack(const struct control_facts *f, enum rest_errand_kind kind,
+                                       const char *path)
 {
-    AUTO_BUF struct buf path = { 0 };
+    static const struct rest_failure no_files = { 409, "config_not_read",
+                                                  .message = "This hub was not made from files" };
+    static const struct rest_failure not_ours = {
+        409, "config_not_read",
+        .message = "This hub does not take its servers from config.json of the home directory, so "
+                   "a change there would be without effect",
+        .next = "POST /api/mcp-clients/connect adds a server until the hub stops"
+    };
 
-    buf_printf(&path, "%s/config.json", f->home ? f->home : "");
-    return f->home && f->reload_then && is_read(f, buf_cstr(&path));
+    if (kind == ERRAND_CHANGES && !(f->home && f->reload_then && is_read(f, path)))
+        return &not_ours;
+    return f->home && f->reload_then ? NULL : &no_files;
 }
 
-struct rest_job *rest_job_reading(struct rest_call *c)
+void *rest_job_new(struct rest_call *c, const struct rest_errand *errand, const char *name)
 {
     const struct control_facts *f = control_facts_of(c->rest->hosts);
     AUTO_BUF struct buf path = { 0 }, secrets = { 0 };
+    const struct rest_failure *why;
     struct rest_job *j;
 
-    if (!f->home || !f->reload_then) {
-        rest_fail(c->r, &(struct rest_failure){ 409, "config_not_read",
-                                                .message = "This hub was not made from files" });
+    buf_printf(&path, "%s/config.json", f->home ? f->home : "");
+    why = lack(f, errand->kind, buf_cstr(&path));
+    if (why) {
+        rest_fail(c->r, why);
         return NULL;
     }
-    buf_printf(&path, "%s/config.json", f->home);
-    j = NEW(struct rest_job);
+    buf_printf(&secrets, "%s/secrets", f->home);
+    j = mem_zero(errand->size);
+    j->errand = errand;
     j->rest = c->rest;
     j->r = c->r;
     j->path = buf_take(&path);
-    buf_printf(&secrets, "%s/secrets", f->home);
     j->secrets_dir = buf_take(&secrets);
-    j->files = f->files;
-    j->started_with = f->started_with;
+    j->name = mem_dup_opt(name);
     list_append(&c->rest->jobs, &j->in_rest);
     http_on_gone(c->r, on_gone, j);
-    return j;
-}
-
-struct rest_job *rest_job_new(struct rest_call *c, const char *name)
-{
-    struct rest_job *j;
-
-    if (!can_change(control_facts_of(c->rest->hosts))) {
-        rest_fail(c->r,
-                  &(struct rest_failure){
-                      409, "config_not_read",
-                      .message = "This hub does not take its servers from config.json of the home "
-                                 "directory, so a change there would be without effect",
-                      .next = "POST /api/mcp-clients/connect adds a server until the hub stops" });
-        return NULL;
-    }
-    j = rest_job_reading(c);
-    j->name = mem_dup_opt(name);
     return j;
 }
 
@@ -110,7 +101,7 @@ static void on_reloaded(void *ctx, const struct pb_error *err)
     if (j->rest && j->r && err)
         rest_fail(j->r, &(struct rest_failure){ 409, "config_not_taken", .message = err->msg });
     else if (j->rest && j->r)
-        j->then(j);
+        j->errand->then(j);
     job_free(j);
 }
 
@@ -119,14 +110,14 @@ static void on_done(void *ctx)
     struct rest_job *j = ctx;
     const struct control_facts *f = j->rest ? control_facts_of(j->rest->hosts) : NULL;
 
-    if (f && j->rc == 0 && !j->no_reload) {
+    if (f && j->rc == 0 && j->errand->kind >= ERRAND_RELOADS) {
         f->reload_then(f->ctx, on_reloaded, j);
         return;
     }
     if (f && j->r && j->rc < 0)
         fail_job(j);
     else if (f && j->r)
-        j->then(j);
+        j->errand->then(j);
     job_free(j);
 }
 
@@ -134,7 +125,8 @@ static void on_worker(void *ctx)
 {
     struct rest_job *j = ctx;
 
-    j->rc = j->work(j, &j->err);
+    if (j->errand->work)
+        j->rc = j->errand->work(j, &j->err);
 }
 
 void rest_job_start(struct rest_job *j)

@@ -65,9 +65,21 @@ void rest_modes_match(struct rest_call *c)
         rest_refuse(c->r, "the filter takes too long; a simpler pattern would be quicker");
 }
 
+struct mode_saving {
+    struct rest_job job;
+    struct buf mode; /* empty: it goes */
+};
+
+static void saving_done(struct rest_job *j)
+{
+    buf_done(&CONTAINER_OF(j, struct mode_saving, job)->mode);
+}
+
 static int save_mode(struct rest_job *j, struct pb_error *err)
 {
-    return config_save_mode(j->path, j->name, buf_span(&j->text), err);
+    const struct mode_saving *s = CONTAINER_OF(j, struct mode_saving, job);
+
+    return config_save_mode(j->path, j->name, buf_span(&s->mode), err);
 }
 
 static void reply_saved(struct rest_job *j)
@@ -97,16 +109,20 @@ static void reply_removed(struct rest_job *j)
     rest_reply(j->r, 200, &body);
 }
 
-static void save(struct rest_call *c, struct span mode, void (*then)(struct rest_job *j))
-{
-    struct rest_job *j = rest_job_new(c, rest_text(c, "id"));
+/* clang-format off */
+static const struct rest_errand
+    saving   = { ERRAND_CHANGES, sizeof(struct mode_saving), save_mode, reply_saved,   saving_done },
+    removing = { ERRAND_CHANGES, sizeof(struct mode_saving), save_mode, reply_removed, saving_done };
+/* clang-format on */
 
-    if (!j)
+static void start(struct rest_call *c, const struct rest_errand *errand, struct span mode)
+{
+    struct mode_saving *s = rest_job_new(c, errand, rest_text(c, "id"));
+
+    if (!s)
         return;
-    buf_add_span(&j->text, mode);
-    j->work = save_mode;
-    j->then = then;
-    rest_job_start(j);
+    buf_add_span(&s->mode, mode);
+    rest_job_start(&s->job);
 }
 
 void rest_mode_save(struct rest_call *c)
@@ -123,7 +139,7 @@ void rest_mode_save(struct rest_call *c)
     if (rc < 0)
         rest_fail_hub(c->r, &err, "id", rest_text(c, "id"));
     else
-        save(c, text, reply_saved);
+        start(c, &saving, text);
 }
 
 void rest_mode_remove(struct rest_call *c)
@@ -137,5 +153,5 @@ void rest_mode_remove(struct rest_call *c)
         rest_fail(c->r, &(struct rest_failure){ 409, "mode_predefined", "id", span_of(id),
                                                 .message = "This mode is always there" });
     else
-        save(c, (struct span){ 0 }, reply_removed);
+        start(c, &removing, (struct span){ 0 });
 }

@@ -219,7 +219,7 @@ static int store_all(const char *dir, const struct spec *s, struct json secrets,
 }
 
 /* First the keys, then the entry that needs them. */
-static int save_both(struct rest_job *j, struct span entry, struct json secrets,
+static int save_both(const struct rest_job *j, struct span entry, struct json secrets,
                      const struct spec *old, struct pb_error *err)
 {
     struct config_request request = { .env = config_no_env };
@@ -237,8 +237,8 @@ static int save_both(struct rest_job *j, struct span entry, struct json secrets,
     return rc;
 }
 
-int rest_secrets_save(struct rest_job *j, struct json entry, const struct spec *old,
-                      struct pb_error *err)
+int rest_secrets_save(const struct rest_job *j, struct json entry, struct span taken,
+                      const struct spec *old, struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf text = { 0 };
@@ -246,8 +246,8 @@ int rest_secrets_save(struct rest_job *j, struct json entry, const struct spec *
     struct json secrets = { 0 };
     int rc = 0;
 
-    if (j->secrets.n) {
-        rc = json_parse(&doc, buf_span(&j->secrets), NULL, err);
+    if (taken.n) {
+        rc = json_parse(&doc, taken, NULL, err);
         if (rc < 0)
             return rc;
         secrets = json_root(&doc);

@@ -81,36 +81,53 @@ static void write_settings(struct buf *out, const struct settings *s,
 
 /* ---- on a worker ---- */
 
+struct settings_errand {
+    struct rest_job job;
+    const char *const *files; /* of the daemon; they outlive the work, and so does: */
+    const struct settings *started_with;
+    struct buf changes;
+    struct buf answer;
+};
+
+static void errand_done(struct rest_job *j)
+{
+    struct settings_errand *e = CONTAINER_OF(j, struct settings_errand, job);
+
+    buf_done(&e->changes);
+    buf_done(&e->answer);
+}
+
 /* What the files say together, later ones over earlier ones. */
 static int read_settings(struct rest_job *j, struct pb_error *err)
 {
+    struct settings_errand *e = CONTAINER_OF(j, struct settings_errand, job);
     struct config_request request = { .no_home = true };
     AUTO(config) struct config *config = NULL;
     AUTO_FREE const char **files = NULL;
     size_t n = 0;
     int rc;
 
-    for (const char *const *p = j->files; p && *p; p++)
+    for (const char *const *p = e->files; p && *p; p++)
         n++;
     files = mem_zero((n + 1) * sizeof *files);
     n = 0;
-    for (const char *const *p = j->files; p && *p; p++)
+    for (const char *const *p = e->files; p && *p; p++)
         if (access(*p, F_OK) == 0)
             files[n++] = *p;
     request.files = files;
     rc = config_load(&config, &request, err);
     if (rc < 0)
         return rc;
-    j->text.n = 0;
-    write_settings(&j->text, &config->settings, j->started_with);
+    write_settings(&e->answer, &config->settings, e->started_with);
     return 0;
 }
 
 static int change_settings(struct rest_job *j, struct pb_error *err)
 {
+    const struct settings_errand *e = CONTAINER_OF(j, struct settings_errand, job);
     AUTO_JSON struct json_doc changes = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    int rc = json_parse(&changes, buf_span(&j->text), NULL, err);
+    int rc = json_parse(&changes, buf_span(&e->changes), NULL, err);
 
     JSON_FOREACH(change, json_root(&changes)) {
         char *name = arena_dup(&a, json_key_str(change, &a));
@@ -124,19 +141,31 @@ static int change_settings(struct rest_job *j, struct pb_error *err)
 
 /* ---- routes ---- */
 
-static void reply_settings(struct rest_job *j) { rest_reply(j->r, 200, &j->text); }
-
-void rest_settings(struct rest_call *c)
+static void reply_settings(struct rest_job *j)
 {
-    struct rest_job *j = rest_job_reading(c);
-
-    if (!j)
-        return;
-    j->no_reload = true;
-    j->work = read_settings;
-    j->then = reply_settings;
-    rest_job_start(j);
+    rest_reply(j->r, 200, &CONTAINER_OF(j, struct settings_errand, job)->answer);
 }
+
+/* clang-format off */
+static const struct rest_errand
+    reading  = { ERRAND_READS,   sizeof(struct settings_errand), read_settings,   reply_settings, errand_done },
+    changing = { ERRAND_CHANGES, sizeof(struct settings_errand), change_settings, reply_settings, errand_done };
+/* clang-format on */
+
+static void start(struct rest_call *c, const struct rest_errand *errand, struct span changes)
+{
+    const struct control_facts *f = control_facts_of(c->rest->hosts);
+    struct settings_errand *e = rest_job_new(c, errand, NULL);
+
+    if (!e)
+        return;
+    e->files = f->files;
+    e->started_with = f->started_with;
+    buf_add_span(&e->changes, changes);
+    rest_job_start(&e->job);
+}
+
+void rest_settings(struct rest_call *c) { start(c, &reading, (struct span){ 0 }); }
 
 static bool is_setting(struct span name)
 {
@@ -174,7 +203,6 @@ void rest_settings_change(struct rest_call *c)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
-    struct rest_job *j;
 
     if (!http_body(c->r).n || json_parse(&doc, http_body(c->r), NULL, NULL) < 0) {
         rest_refuse(c->r, "the body: expected the settings to be changed");
@@ -184,11 +212,5 @@ void rest_settings_change(struct rest_call *c)
         rest_refuse(c->r, "%s", err.msg);
         return;
     }
-    j = rest_job_new(c, NULL);
-    if (!j)
-        return;
-    buf_add_span(&j->text, http_body(c->r));
-    j->work = change_settings;
-    j->then = reply_settings;
-    rest_job_start(j);
+    start(c, &changing, http_body(c->r));
 }
