@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tap_unittest
 import tempfile
 import unittest
 
@@ -75,6 +76,7 @@ class Lint(unittest.TestCase):
         self.change("src/base/one.c", '#include "one.h"', "#include <uv.h>")
         self.finds("src/base/one.c:1: uv.h is used in the room io only")
 
+    # S0-179
     def test_a_folder_is_a_room_of_the_list_with_a_door_and_a_list_of_files(self):
         self.write("src/io/tape/tape.c", "")
         self.finds("src/io/tape: is no room of tools/lint: FLOORS", "src/io/tape: has no door, the header that bears its name",
@@ -87,6 +89,7 @@ class Lint(unittest.TestCase):
         self.write("tests/io/http/test_lost.c", "")
         self.finds("tests/io/http/test_lost.c: is not named in tests/io/meson.build, so nobody runs it")
 
+    # S0-179
     def test_a_test_lies_where_its_source_lies(self):
         self.write("tests/io/meson.build", "foreach name : ['call_much']\n")
         self.write("tests/io/test_call_much.c", "")
@@ -189,4 +192,4 @@ class Lint(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    tap_unittest.main()

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tap_unittest
 import tempfile
 import unittest
 
@@ -115,6 +116,12 @@ class Trace(unittest.TestCase):
         self.log((["tests/web/with", "tests/web/b.mjs"], "FAIL", "ok 1 - it's \\#1\nnot ok 2 - wide 30 px\n"))
         self.says("2 of 3 ids proven (0 named by tests that were skipped, 1 named by a test that failed, 0 not named)")
 
+    def test_in_python_an_id_stands_before_its_test_or_in_it(self):
+        self.write("tests/test_b.py", "class B:\n    # S0-1\n    def test_first(self):\n        '# S0-3'\n\n"
+                                      "    def test_second(self):\n        x()  # S0-2\n")
+        self.log((["python3", "tests/test_b.py"], "FAIL", "ok 1 - first\nnot ok 2 - second\n"))
+        self.says("1 of 3 ids proven (0 named by tests that were skipped, 1 named by a test that failed, 1 not named)")
+
     def test_the_tests_of_the_page_say_whose_they_are(self):
         self.write("web/test.mjs", "")
         self.write("web/src/shared/a.test.ts", '// S0-1\ntest("one", () => {});\n// S0-2\ntest("two", () => {});\n')
@@ -134,4 +141,4 @@ class Trace(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    tap_unittest.main()

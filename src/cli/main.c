@@ -23,6 +23,7 @@ const struct verb *const cli_verbs[] = {
     &verb_man,
     &verb_mcp,
     &verb_mode,
+    &verb_ping,
     &verb_prompt,
     &verb_prompts,
     &verb_read,

@@ -14,7 +14,15 @@ static void print_server(struct json server)
     putchar('\n');
 }
 
-static int tell(struct cli *cli, const char *method)
+static void print_pong(struct json pong)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    printf("%s  answered in %.*s ms\n", show_member(pong, "name", &a),
+           SPAN_ARG(json_text(json_get(pong, "took_ms"))));
+}
+
+static int tell(struct cli *cli, const char *method, void (*print)(struct json answer))
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
@@ -30,17 +38,22 @@ static int tell(struct cli *cli, const char *method)
     else if (cli_option(cli, "json"))
         show_json(pb_result_json(result, NULL));
     else
-        print_server(json_root(&doc));
+        print(json_root(&doc));
     pb_result_free(result);
     return status;
 }
 
-static int run_connect(struct cli *cli) { return tell(cli, "patchbay/connect"); }
-static int run_disconnect(struct cli *cli) { return tell(cli, "patchbay/disconnect"); }
+static int run_connect(struct cli *cli) { return tell(cli, "patchbay/connect", print_server); }
+static int run_disconnect(struct cli *cli)
+{
+    return tell(cli, "patchbay/disconnect", print_server);
+}
 static int run_reconnect(struct cli *cli)
 {
-    return tell(cli, cli_option(cli, "force") ? "patchbay/restart" : "patchbay/reconnect");
+    return tell(cli, cli_option(cli, "force") ? "patchbay/restart" : "patchbay/reconnect",
+                print_server);
 }
+static int run_ping(struct cli *cli) { return tell(cli, "patchbay/ping", print_pong); }
 
 static const struct option_spec options[] = {
     { 0, "json", NULL, "print the server as JSON" },
@@ -65,6 +78,20 @@ const struct verb verb_disconnect = {
     .max = 1,
     .options = options,
     .run = run_disconnect,
+};
+
+const struct verb verb_ping = {
+    .name = "ping",
+    .usage = "SERVER",
+    .help = "Ask a connected server of the running daemon whether it lives",
+    .min = 1,
+    .max = 1,
+    .options =
+        (const struct option_spec[]){
+            { 0, "json", NULL, "print the answer as JSON" },
+            { 0 },
+        },
+    .run = run_ping,
 };
 
 const struct verb verb_reconnect = {

@@ -90,7 +90,8 @@ TEST(warnings_of_the_daemon_reach_its_stderr_up_to_a_bound)
 
 TEST(verbs_that_need_a_daemon_say_so)
 {
-    static const char *const verbs[] = { "connect", "disconnect", "reconnect", "cancel", "logs" };
+    static const char *const verbs[] = { "connect", "disconnect", "reconnect",
+                                         "ping",    "cancel",     "logs" };
 
     rig_begin();
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
@@ -202,6 +203,29 @@ TEST(servers_are_connected_and_disconnected_by_hand)
     CHECK_INT(RUN("connect", "ex", "--json"), 0);
     CHECK_STR(member("state"), "connected");
     CHECK_STR(member("spec.command"), built("patchbay-example-server"));
+    rig_end();
+}
+
+/* S4-129 S4-130 */
+TEST(a_server_that_is_connected_answers_a_ping_and_no_other_does)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(NULL);
+    WAIT_FOR(strcmp(server_is("ex", "state"), "connected") == 0);
+    CHECK_INT(RUN("ping", "ex"), 0);
+    CHECK_HAS(out, "ex  answered in ");
+    CHECK_HAS(out, " ms\n");
+    CHECK_INT(RUN("ping", "ex", "--json"), 0);
+    CHECK_STR(member("status"), "ok");
+    CHECK_STR(member("name"), "ex");
+    CHECK(strtoul(member("took_ms"), NULL, 10) < 30000);
+    CHECK_INT(RUN("disconnect", "ex"), 0);
+    CHECK_INT(RUN("ping", "ex"), 4);
+    CHECK_STR(out, "");
+    CHECK_HAS(err, "Server 'ex' is not connected");
+    CHECK_INT(RUN("ping", "exx"), 1);
+    CHECK_HAS(err, "did you mean 'ex'?");
     rig_end();
 }
 

@@ -220,18 +220,52 @@ static void on_acted(struct control_act *a, struct link *l, const struct pb_erro
         reply_server(r, a->hub, l);
 }
 
-static void act(struct hosts *s, struct request *r, control_act_fn *fn, bool wait)
+/* On the server that the request names. NULL: answered. */
+static struct control_act *new_act(struct hosts *s, struct request *r, control_acted_fn *done)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct control_params p;
     struct control_act *a;
 
     if (!control_read_params(r, &p, &arena) || !control_need_server(s, r, p.server))
-        return;
-    a = control_act_new(hosts_hub(s), p.server, r, on_acted);
+        return NULL;
+    a = control_act_new(hosts_hub(s), p.server, r, done);
     r->work = a;
     r->cancel = on_asker_gone;
-    control_act_start(a, fn, wait);
+    return a;
+}
+
+static void act(struct hosts *s, struct request *r, control_act_fn *fn, bool wait)
+{
+    struct control_act *a = new_act(s, r, on_acted);
+
+    if (a)
+        control_act_start(a, fn, wait);
+}
+
+static void on_pong(struct control_act *a, struct link *l, const struct pb_error *err)
+{
+    struct request *r = a->asker;
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    (void)l;
+    r->work = NULL;
+    r->cancel = NULL;
+    if (err) {
+        control_refuse(r, err);
+        return;
+    }
+    control_write_pong(&o, a);
+    reply_written(r, &b);
+}
+
+static void run_ping(struct hosts *s, struct request *r)
+{
+    struct control_act *a = new_act(s, r, on_pong);
+
+    if (a)
+        control_act_ping(a);
 }
 
 static void run_connect(struct hosts *s, struct request *r) { act(s, r, hub_connect, true); }
@@ -367,6 +401,7 @@ const struct control_method control_methods[] = {
     { "patchbay/find",           "tool | prompt", "whether there is such a thing, and if not, why", control_find },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
+    { "patchbay/ping",           "server",        "asks a server whether it lives",             run_ping },
     { "patchbay/prompts",        "server? mode?", "prompts of all servers or one",              run_prompts },
     { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
     { "patchbay/reload",         "",              "reads the config files again",               run_reload },

@@ -16,8 +16,11 @@ struct control_act {
     void *asker; /* the request; whoever made this sets it to NULL when that is gone */
     control_acted_fn *done;
     bool begun; /* what was to be done was; an error is one of the attempt to connect */
+    uint64_t pinged_at, took_ms; /* control_act_ping() */
 };
 struct control_act *control_act_new(struct hub *h, const char *server, void *asker,
                                     control_acted_fn *done);
 /* `wait`: is done when the attempt to connect that it leads to has ended. */
 void control_act_start(struct control_act *a, control_act_fn *act, bool wait);
+/* Asks it instead whether it lives; took_ms says for how long, if it does. */
+void control_act_ping(struct control_act *a);

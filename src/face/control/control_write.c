@@ -270,6 +270,15 @@ void control_write_failed(struct json_out *o, const char *key, const struct hub 
     json_end(o);
 }
 
+void control_write_pong(struct json_out *o, const struct control_act *a)
+{
+    json_begin_object(o, NULL);
+    json_put_str(o, "status", "ok");
+    json_put_str(o, "name", a->server);
+    json_put_uint(o, "took_ms", a->took_ms);
+    json_end(o);
+}
+
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h)
 {
     const struct mode_set *modes = hub_modes(h);

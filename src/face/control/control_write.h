@@ -1,6 +1,7 @@
 /* control_write.h - what control methods tell, as JSON; REST tells the same. There is a hub. */
 #pragma once
 #include "control.h"
+#include "control_act.h"
 #include "face/host/host.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
@@ -23,6 +24,7 @@ MUST_CHECK bool control_write_entries(struct json_out *o, const struct hub *h, e
  * `server`: this one only, and also when somebody switched it off. */
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
                           const char *server);
+void control_write_pong(struct json_out *o, const struct control_act *a);
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
 /* The first CONTROL_CALLS_MAX under way. */
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h);

@@ -11,13 +11,18 @@ static void on_gone(void *ctx)
     a->asker = NULL;
 }
 
-void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool wait,
-              control_acted_fn *done)
+struct control_act *rest_act_new(struct rest_call *c, const char *server, control_acted_fn *done)
 {
     struct control_act *a = control_act_new(c->hub, server, c->r, done);
 
     http_on_gone(c->r, on_gone, a);
-    control_act_start(a, act, wait);
+    return a;
+}
+
+void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool wait,
+              control_acted_fn *done)
+{
+    control_act_start(rest_act_new(c, server, done), act, wait);
 }
 
 bool rest_act_failed(const struct control_act *a, const struct pb_error *err)

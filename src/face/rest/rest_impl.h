@@ -120,7 +120,8 @@ void rest_reply_server(struct http_request *r, int status, const struct hub *h, 
 
 /* ---- doing something to a server: rest_act.c ---- */
 
-/* The asker is c->r. */
+/* The asker is c->r. To be started by one of control_act_*(). */
+struct control_act *rest_act_new(struct rest_call *c, const char *server, control_acted_fn *done);
 void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool wait,
               control_acted_fn *done);
 /* For `done`: err is answered, if there is one. */
@@ -234,7 +235,7 @@ rest_run_fn rest_mcp_tools, rest_mcp_tools_call, rest_mcp_resources, rest_mcp_re
 rest_run_fn rest_mcp_prompts, rest_mcp_prompts_get;
 rest_run_fn rest_servers, rest_server, rest_server_logs, rest_server_connect;
 rest_run_fn rest_server_disconnect, rest_server_reconnect, rest_server_restart, rest_server_cancel;
-rest_run_fn rest_reconnect_failed, rest_servers_parse, rest_servers_test;
+rest_run_fn rest_reconnect_failed, rest_server_ping, rest_servers_parse, rest_servers_test;
 rest_run_fn rest_servers_add, rest_server_configure, rest_server_remove, rest_server_enable;
 rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
 rest_run_fn rest_tools, rest_resources, rest_prompts;
@@ -251,7 +252,7 @@ extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candida
     rest_client_connected_shape, rest_client_prompts_shape, rest_client_resources_shape,
     rest_client_tools_shape, rest_clients_shape, rest_document_shape, rest_done_mode_shape,
     rest_done_server_shape, rest_done_shape, rest_logs_shape, rest_mode_match_shape,
-    rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_prompt_page_shape,
+    rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_pong_shape, rest_prompt_page_shape,
     rest_prompt_result_shape, rest_registry_shape, rest_resource_page_shape,
     rest_resource_read_shape, rest_server_detail_shape, rest_servers_shape, rest_settings_shape,
     rest_status_shape, rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;

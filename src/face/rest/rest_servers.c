@@ -97,6 +97,24 @@ void rest_server_cancel(struct rest_call *c)
                                           .message = "There is no attempt to cancel" });
 }
 
+static void on_pong(struct control_act *a, struct link *l, const struct pb_error *err)
+{
+    AUTO_BUF struct buf body = { 0 };
+    struct json_out o = json_out(&body);
+
+    (void)l;
+    if (rest_act_failed(a, err))
+        return;
+    control_write_pong(&o, a);
+    rest_reply(a->asker, 200, &body);
+}
+
+void rest_server_ping(struct rest_call *c)
+{
+    if (rest_link(c))
+        control_act_ping(rest_act_new(c, rest_text(c, "name"), on_pong));
+}
+
 void rest_reconnect_failed(struct rest_call *c)
 {
     hub_reconnect_failed(c->hub);

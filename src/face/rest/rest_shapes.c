@@ -74,6 +74,9 @@ const struct rest_shape rest_done_shape = { "Done", .fields = FIELDS(
 const struct rest_shape rest_done_server_shape = { "ServerDone", &rest_done_shape, .fields = FIELDS(
     { "name", TEXT }) };
 
+const struct rest_shape rest_pong_shape = { "Pong", &rest_done_server_shape, .fields = FIELDS(
+    { "took_ms", COUNT, .help = "from the question to the answer" }) };
+
 const struct rest_shape rest_done_mode_shape = { "ModeDone", &rest_done_shape, .fields = FIELDS(
     { "id", TEXT }) };
 

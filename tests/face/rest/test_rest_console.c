@@ -131,6 +131,29 @@ TEST(a_server_is_stopped_and_started_by_its_name)
     rest_done(&rig);
 }
 
+/* S4-129 S4-130 */
+TEST(a_ping_is_answered_by_a_connected_server_only)
+{
+    struct rest_rig rig;
+    struct fake_server *f;
+
+    rest_init(&rig, NULL);
+    fake_tool(f = rig_server(&rig.hub, "alpha"), "echo", FAKE_ECHO);
+    rest_start(&rig);
+    CHECK_INT(rest_send(&rig, "POST /api/servers/alpha/ping", ""), 200);
+    CHECK_STR(got("status"), "ok");
+    CHECK_STR(got("name"), "alpha");
+    CHECK_INT(rest_send(&rig, "POST /api/servers/nosuch/ping", ""), 404);
+    CHECK_INT(rest_send(&rig, "POST /api/servers/alpha/disconnect", ""), 200);
+    CHECK_INT(rest_send(&rig, "POST /api/servers/alpha/ping", ""), 503);
+    CHECK_STR(got("error"), "server_not_connected");
+    CHECK_INT(rest_send(&rig, "POST /api/servers/alpha/connect", ""), 200);
+    fake_break(f, "gone");
+    CHECK_INT(rest_send(&rig, "POST /api/servers/alpha/ping", ""), 503);
+    CHECK_STR(got("error"), "server_not_connected");
+    rest_done(&rig);
+}
+
 /* S0-144 */
 TEST(an_attempt_to_connect_can_be_cancelled)
 {

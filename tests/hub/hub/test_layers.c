@@ -87,7 +87,7 @@ static void check_pure(const char *name)
         TAP_FAIL("the view uses %s()", name);
 }
 
-/* S0-9 */
+/* S0-9 S0-14 */
 TEST(the_view_does_no_io_and_knows_nobody_who_does)
 {
     static const char *const files[] = { "view_view", "view_toasts", "view_texts" };
