@@ -332,7 +332,7 @@ static void on_log(void *ctx, const struct hub_event *e)
 
     if (e->kind != EVENT_LOG || (f->server && strcmp(f->server, e->server) != 0))
         return;
-    control_write_log(&o, NULL, e->server, e->log);
+    log_entry_put(&o, NULL, e->server, e->log);
     request_mention(f->r, "notifications/patchbay/log", buf_span(&b));
 }
 

@@ -38,15 +38,9 @@ static void put_status(struct json_out *o, const struct link *l, const struct li
 {
     AUTO_BUF struct buf text = { 0 };
 
-    json_put_str(o, "state", link_state_name(s->state));
+    link_status_put(o, s, reason(l, s));
     status_text(&text, s);
     json_put_span(o, "status", buf_span(&text));
-    json_put_str_opt(o, "message", reason(l, s));
-    if (s->state == LINK_RECONNECTING) {
-        json_put_uint(o, "attempt", s->attempt);
-        json_put_uint(o, "max_attempts", s->max_attempts);
-        put_seconds(o, "next_retry_at", s->next_retry_at);
-    }
 }
 
 /* What goes with it in a list: a dot, a badge, and what its menu offers. */
@@ -329,29 +323,6 @@ void control_write_calls(struct json_out *o, const char *key, const struct hub *
     json_end(o);
 }
 
-static const char *level_name(enum pb_log_level level)
-{
-    return level <= PB_LOG_DEBUG     ? "debug"
-           : level <= PB_LOG_NOTICE  ? "info"
-           : level <= PB_LOG_WARNING ? "warning"
-                                     : "error";
-}
-
-void control_write_log(struct json_out *o, const char *key, const char *server,
-                       const struct log_entry *e)
-{
-    static const char *const sources[] = { "link", "stderr", "server" };
-
-    json_begin_object(o, key);
-    json_put_str(o, "id", e->id);
-    json_put_str(o, "server", server);
-    json_put_seconds(o, "timestamp", e->at);
-    json_put_str(o, "level", level_name(e->level));
-    json_put_str(o, "source", sources[e->source]);
-    json_put_str(o, "message", e->text);
-    json_end(o);
-}
-
 static void write_log_of(void *ctx, struct link *l)
 {
     struct control_writing *w = ctx;
@@ -360,7 +331,7 @@ static void write_log_of(void *ctx, struct link *l)
     if (w->server && strcmp(w->server, link_name(l)) != 0)
         return;
     for (size_t i = n > w->lines ? n - w->lines : 0; i < n; i++)
-        control_write_log(w->o, NULL, link_name(l), link_log_at(l, i));
+        log_entry_put(w->o, NULL, link_name(l), link_log_at(l, i));
 }
 
 void control_write_logs(struct json_out *o, const char *key, const struct hub *h,

@@ -28,8 +28,6 @@ void control_write_pong(struct json_out *o, const struct control_act *a);
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
 /* The first CONTROL_CALLS_MAX under way. */
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h);
-void control_write_log(struct json_out *o, const char *key, const char *server,
-                       const struct log_entry *e);
 /* The last `lines` of one server, or of each. */
 void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
                         const char *server, size_t lines);

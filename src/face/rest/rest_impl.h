@@ -249,11 +249,11 @@ rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
 /* ---- the shapes of answers: rest_shapes.c, rest_shapes_lists.c, rest_shapes_events.c ---- */
 
 extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candidates_shape,
-    rest_client_connected_shape, rest_client_prompts_shape, rest_client_resources_shape,
-    rest_client_tools_shape, rest_clients_shape, rest_document_shape, rest_done_mode_shape,
-    rest_done_server_shape, rest_done_shape, rest_logs_shape, rest_mode_match_shape,
-    rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_pong_shape, rest_prompt_page_shape,
-    rest_prompt_result_shape, rest_registry_shape, rest_resource_page_shape,
+    rest_log_entry_shape, rest_client_connected_shape, rest_client_prompts_shape,
+    rest_client_resources_shape, rest_client_tools_shape, rest_clients_shape, rest_document_shape,
+    rest_done_mode_shape, rest_done_server_shape, rest_done_shape, rest_logs_shape,
+    rest_mode_match_shape, rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_pong_shape,
+    rest_prompt_page_shape, rest_prompt_result_shape, rest_registry_shape, rest_resource_page_shape,
     rest_resource_read_shape, rest_server_detail_shape, rest_servers_shape, rest_settings_shape,
     rest_status_shape, rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
 

@@ -43,7 +43,7 @@ void rest_server_logs(struct rest_call *c)
         const struct log_entry *e = link_log_at(l, i);
 
         if (!since->given || (double)e->at / 1000 > since->number)
-            control_write_log(&o, NULL, link_name(l), e);
+            log_entry_put(&o, NULL, link_name(l), e);
     }
     json_end(&o);
     json_end(&o);

@@ -45,7 +45,7 @@ static REST_WORDS(ok, "ok")
 static REST_WORDS(colors, "green", "yellow", "red", "gray")
 static REST_WORDS(outcomes, "ok", "error", "cancelled")
 static REST_WORDS(log_levels, "debug", "info", "warning", "error")
-REST_WORDS(rest_log_sources, "link", "stderr", "server")
+static REST_WORDS(log_sources, "link", "stderr", "server")
 static REST_WORDS(setting_kinds, "boolean", "count", "seconds", "word", "text")
 static REST_WORDS(applies, "at_once", "restart")
 static REST_WORDS(effects, "at once", "at the next start")
@@ -97,6 +97,8 @@ static const struct rest_shape server = { "Server", .fields = FIELDS(
     { "target",        TEXT, .help = "its command or URL, without secrets" },
     { "state",         TEXT, .word = rest_states },
     { "status",        TEXT, .help = "the state for people" },
+    { "progress",      TEXT, OPT, .help = "of a login" },
+    { "url",           TEXT, OPT, .help = "where a person logs in" },
     { "message",       TEXT, OPT, .help = "why it is as it is" },
     { "attempt",       COUNT, OPT },
     { "max_attempts",  COUNT, OPT },
@@ -212,15 +214,15 @@ static const struct rest_shape alert = { "Alert", .fields = FIELDS(
 
 const struct rest_shape rest_alerts_shape = { "AlertList", .fields = ALL("alerts", alert) };
 
-static const struct rest_shape log_entry = { "LogEntry", .fields = FIELDS(
+const struct rest_shape rest_log_entry_shape = { "LogEntry", .fields = FIELDS(
     { "id",        TEXT },
     { "server",    TEXT },
     { "timestamp", NUM, .help = SECONDS },
     { "level",     TEXT, .word = log_levels },
-    { "source",    TEXT, .word = rest_log_sources },
+    { "source",    TEXT, .word = log_sources },
     { "message",   TEXT }) };
 
-const struct rest_shape rest_logs_shape = { "LogEntryList", .fields = ALL("entries", log_entry) };
+const struct rest_shape rest_logs_shape = { "LogEntryList", .fields = ALL("entries", rest_log_entry_shape) };
 
 /* ---- modes, settings, the daemon ---- */
 

@@ -12,7 +12,7 @@
     }
 
 typedef const char *rest_word_fn(unsigned i);
-rest_word_fn rest_states, rest_transports, rest_reasons, rest_log_sources;
+rest_word_fn rest_states, rest_transports, rest_reasons;
 
 /* Short words for the tables. */
 #define TEXT  REST_STRING

@@ -2,7 +2,6 @@
 #include "rest_shapes.h"
 
 /* clang-format off */
-static REST_WORDS(mcp_levels, "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 static REST_WORDS(toast_levels, "success", "warning", "error")
 
 static const struct rest_shape event = { "SomeEvent", .fields = FIELDS(
@@ -18,20 +17,12 @@ static const struct rest_shape state = { "EventState", .fields = FIELDS(
     { "message",     TEXT, OPT },
     { "retries",     COUNT, OPT },
     { "attempt",     COUNT, OPT },
-    { "maxAttempts", COUNT, OPT },
-    { "nextRetryAt", NUM, OPT, .help = SECONDS },
+    { "max_attempts", COUNT, OPT },
+    { "next_retry_at", NUM, OPT, .help = SECONDS },
     { "tools",       COUNT, OPT }) };
 
-static const struct rest_shape entry_shape = { "EventLogEntry", .fields = FIELDS(
-    { "id",      TEXT },
-    { "seq",     COUNT },
-    { "at",      NUM, .help = SECONDS },
-    { "level",   TEXT, .word = mcp_levels },
-    { "source",  TEXT, .word = rest_log_sources },
-    { "message", TEXT }) };
-
 static const struct rest_shape of_call = { "EventOfCall", &of_server, .fields = FIELDS(
-    { "requestId", TEXT },
+    { "request_id", TEXT },
     { "tool",      TEXT, .help = "or the prompt or resource" },
     { "method",    TEXT }) };
 
@@ -47,7 +38,7 @@ static const struct rest_shape changed = { "ServerStateEvent", &of_server, "serv
     { "to",   REST_SHAPE, .shape = &state }) };
 
 static const struct rest_shape logged = { "ServerLogEvent", &of_server, "serverLog", FIELDS(
-    { "entry", REST_SHAPE, .shape = &entry_shape }) };
+    { "entry", REST_SHAPE, .shape = &rest_log_entry_shape }) };
 
 static const struct rest_shape started = { "CallStartedEvent", &of_client, .tag = "toolCallStarted" };
 

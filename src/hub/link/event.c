@@ -42,23 +42,50 @@ const char *call_cancel_name(enum call_cancel why) { return cancel_names[why]; }
 
 /* ---- as JSON ---- */
 
-static void put_status(struct json_out *o, const char *key, const struct link_status *s)
+void link_status_put(struct json_out *o, const struct link_status *s, const char *message)
 {
-    json_begin_object(o, key);
     json_put_str(o, "state", link_state_name(s->state));
     if (s->state == LINK_AUTHENTICATING) {
         json_put_str(o, "progress", auth_step_text(s->auth));
         json_put_str_opt(o, "url", s->auth_url);
     }
-    json_put_str_opt(o, "message", s->message);
-    if (link_is_failed(s->state))
-        json_put_uint(o, "retries", s->retries);
+    json_put_str_opt(o, "message", message);
     if (s->state == LINK_RECONNECTING) {
         json_put_uint(o, "attempt", s->attempt);
-        json_put_uint(o, "maxAttempts", s->max_attempts);
+        json_put_uint(o, "max_attempts", s->max_attempts);
         if (s->next_retry_at)
-            json_put_seconds(o, "nextRetryAt", s->next_retry_at);
+            json_put_seconds(o, "next_retry_at", s->next_retry_at);
     }
+}
+
+/* MCP has eight; nobody who reads a log tells notice from info, or alert from emergency. */
+static const char *level_name(enum pb_log_level level)
+{
+    return level <= PB_LOG_DEBUG     ? "debug"
+           : level <= PB_LOG_NOTICE  ? "info"
+           : level <= PB_LOG_WARNING ? "warning"
+                                     : "error";
+}
+
+void log_entry_put(struct json_out *o, const char *key, const char *server,
+                   const struct log_entry *e)
+{
+    json_begin_object(o, key);
+    json_put_str(o, "id", e->id);
+    json_put_str(o, "server", server);
+    json_put_seconds(o, "timestamp", e->at);
+    json_put_str(o, "level", level_name(e->level));
+    json_put_str(o, "source", source_names[e->source]);
+    json_put_str(o, "message", e->text);
+    json_end(o);
+}
+
+static void put_status(struct json_out *o, const char *key, const struct link_status *s)
+{
+    json_begin_object(o, key);
+    link_status_put(o, s, s->message);
+    if (link_is_failed(s->state))
+        json_put_uint(o, "retries", s->retries);
     if (s->state == LINK_CONNECTED)
         json_put_uint(o, "tools", s->tools);
     json_end(o);
@@ -72,21 +99,12 @@ static void put_state(struct json_out *o, const struct hub_event *e)
 
 static void put_log(struct json_out *o, const struct hub_event *e)
 {
-    const struct log_entry *entry = e->log;
-
-    json_begin_object(o, "entry");
-    json_put_str(o, "id", entry->id);
-    json_put_uint(o, "seq", entry->seq);
-    json_put_seconds(o, "at", entry->at);
-    json_put_str(o, "level", log_level_name(entry->level));
-    json_put_str(o, "source", source_names[entry->source]);
-    json_put_str(o, "message", entry->text);
-    json_end(o);
+    log_entry_put(o, "entry", e->server, e->log);
 }
 
 static void put_call(struct json_out *o, const struct hub_event *e)
 {
-    json_put_str(o, "requestId", e->call.id);
+    json_put_str(o, "request_id", e->call.id);
     json_put_span(o, "tool", e->call.tool);
     json_put_str_opt(o, "method", e->call.method);
 }

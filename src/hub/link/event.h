@@ -48,7 +48,6 @@ enum log_source { LOG_OF_LINK, LOG_OF_STDERR, LOG_OF_SERVER /* notifications/mes
 
 struct log_entry {
     char id[UUID_CHARS + 1];
-    uint64_t seq; /* of this link, from 1 */
     int64_t at;   /* wall clock ms */
     enum pb_log_level level;
     enum log_source source;
@@ -99,5 +98,10 @@ struct hub_event {
 };
 
 typedef void hub_event_fn(void *ctx, const struct hub_event *e);
+/* The members of a state in the open object; `message`: why it is as it is, may be NULL. */
+void link_status_put(struct json_out *o, const struct link_status *s, const char *message);
+/* An entry of this server's log. */
+void log_entry_put(struct json_out *o, const char *key, const char *server,
+                   const struct log_entry *e);
 /* As one JSON object: for event streams, the log and tests. */
 void hub_event_write(struct buf *out, const struct hub_event *e);

@@ -11,7 +11,6 @@ struct log_line {
 struct log_ring {
     struct log_line **lines;
     size_t first, n, room;
-    uint64_t seq; /* the last one */
 };
 
 struct log_ring *log_ring_new(void) { return NEW(struct log_ring); }
@@ -67,9 +66,6 @@ const struct log_entry *log_ring_add(struct log_ring *r, const struct log_entry 
 
     if (!l->entry.id[0])
         id_uuid(l->entry.id);
-    if (!l->entry.seq)
-        l->entry.seq = r->seq + 1;
-    r->seq = l->entry.seq;
     if (r->n == r->room && r->room < LINK_LOG_MAX)
         grow(r);
     if (r->n == LINK_LOG_MAX) {

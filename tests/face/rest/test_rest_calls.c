@@ -222,7 +222,7 @@ TEST(a_call_with_an_id_can_be_followed_and_cancelled)
     begin_call(&rig, &call, f, "X-Patchbay-Client: console\r\n",
                "{\"tool\":\"alpha/hang\",\"id\":\"" UUID_A "\"}");
     line_until(&events, "\"type\":\"toolCallStarted\"");
-    line_until(&events, "\"requestId\":\"" UUID_A "\",\"tool\":\"hang\",\"method\":\"tools/call\","
+    line_until(&events, "\"request_id\":\"" UUID_A "\",\"tool\":\"hang\",\"method\":\"tools/call\","
                         "\"client\":\"console\"}");
     CHECK_INT(GET(&rig, "/api/calls"), 200);
     CHECK_STR(got("calls.0.id"), UUID_A);

@@ -87,9 +87,9 @@ TEST(a_call_can_be_cancelled_by_its_uuid_wherever_it_runs)
     CHECK_INT(hub_rig_call(&r, "b", "hang", &a, NULL, &err), 0);
     fakes_settle(&r.fakes);
     e = fakes_event(&r.fakes, EVENT_CALL_STARTED, "b", NULL);
-    at = e ? strstr(e->json, "\"requestId\":\"") : NULL;
+    at = e ? strstr(e->json, "\"request_id\":\"") : NULL;
     CHECK(at != NULL);
-    snprintf(uuid, sizeof uuid, "%s", at + strlen("\"requestId\":\""));
+    snprintf(uuid, sizeof uuid, "%s", at + strlen("\"request_id\":\""));
     CHECK(!hub_cancel_uuid(r.hub, "00000000-0000-4000-8000-000000000000", CALL_BY_USER));
     CHECK(hub_cancel_uuid(r.hub, uuid, CALL_BY_USER));
     FAKES_UNTIL(&r.fakes, a.count);

@@ -139,7 +139,7 @@ TEST(at_once_means_without_waiting_and_no_more_often_than_allowed)
     HUB_RIG_REACHES(&r, "a", LINK_FAILED);
     CHECK_INT(f->connects, 4);
     e = fakes_event(&r.fakes, EVENT_STATE, "a", "error>reconnecting");
-    CHECK(e && !strstr(e->json, "nextRetryAt"));
+    CHECK(e && !strstr(e->json, "next_retry_at"));
     CHECK_INT(hub_rig_counters(&r, "a").reconnects, 3);
     hub_rig_done(&r);
 }

@@ -61,7 +61,7 @@ static void check(const struct hub_event *e, const char *want)
 TEST(every_kind_of_event_is_one_json_object)
 {
     static const struct log_entry entry = {
-        .id = "u", .seq = 3, .at = 2500, .level = PB_LOG_WARNING, .text = "a \"b\""
+        .id = "u", .at = 2500, .level = PB_LOG_WARNING, .text = "a \"b\""
     };
     struct hub_event e = { .server = "s", .at = 1500 };
 
@@ -83,8 +83,8 @@ TEST(every_kind_of_event_is_one_json_object)
     };
     check(&e, "{\"type\":\"serverStateChanged\",\"server\":\"s\",\"at\":1.5,"
               "\"from\":{\"state\":\"error\",\"message\":\"no\",\"retries\":1},"
-              "\"to\":{\"state\":\"reconnecting\",\"attempt\":2,\"maxAttempts\":5,"
-              "\"nextRetryAt\":3.5}}");
+              "\"to\":{\"state\":\"reconnecting\",\"attempt\":2,\"max_attempts\":5,"
+              "\"next_retry_at\":3.5}}");
     e.state.from = (struct link_status){ .state = LINK_IDLE };
     e.state.to = (struct link_status){ .state = LINK_AUTHENTICATING,
                                        .auth = AUTH_OPENING_BROWSER,
@@ -95,8 +95,24 @@ TEST(every_kind_of_event_is_one_json_object)
 
     e = (struct hub_event){ .kind = EVENT_LOG, .server = "s", .at = 1500, .log = &entry };
     check(&e, "{\"type\":\"serverLog\",\"server\":\"s\",\"at\":1.5,\"entry\":{\"id\":\"u\","
-              "\"seq\":3,\"at\":2.5,\"level\":\"warning\",\"source\":\"link\","
+              "\"server\":\"s\",\"timestamp\":2.5,\"level\":\"warning\",\"source\":\"link\","
               "\"message\":\"a \\\"b\\\"\"}}");
+}
+
+TEST(a_log_has_four_of_the_eight_levels)
+{
+    static const char *const shown[] = { "debug", "info",  "info",  "warning",
+                                         "error", "error", "error", "error" };
+
+    for (int level = PB_LOG_DEBUG; level <= PB_LOG_EMERGENCY; level++) {
+        struct log_entry entry = { .id = "u", .level = (enum pb_log_level)level, .text = "" };
+        AUTO_BUF struct buf text = { 0 }, want = { 0 };
+        struct json_out o = json_out(&text);
+
+        buf_printf(&want, "\"level\":\"%s\",", shown[level]);
+        log_entry_put(&o, NULL, "s", &entry);
+        CHECK_HAS(buf_cstr(&text), buf_cstr(&want));
+    }
 }
 
 /* S0-41 S0-42 S0-45 S0-46 S0-56 */
@@ -107,30 +123,30 @@ TEST(events_of_calls_tell_which_and_how_it_went)
     e.call.id = "u";
     e.call.tool = SPAN("t");
     e.call.method = "tools/call";
-    check(&e, "{\"type\":\"toolCallStarted\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallStarted\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\"}");
     e.kind = EVENT_CALL_PROGRESS;
     e.call.progress = 1;
-    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\",\"progress\":1}");
     e.call.total = 4;
     e.call.message = SPAN("m");
-    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\",\"progress\":1,\"total\":4,"
               "\"message\":\"m\"}");
     e.kind = EVENT_CALL_COMPLETED;
     e.call.ms = 250;
     e.call.success = true;
-    check(&e, "{\"type\":\"toolCallCompleted\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallCompleted\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\",\"duration\":0.25,\"success\":true}");
     e.kind = EVENT_CALL_CANCELLED;
     e.call.why = CALL_BY_USER;
-    check(&e, "{\"type\":\"toolCallCancelled\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallCancelled\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\",\"duration\":0.25,"
               "\"reason\":\"userRequested\"}");
     e.call.why = CALL_TIMED_OUT;
     e.call.limit_ms = 30000;
-    check(&e, "{\"type\":\"toolCallCancelled\",\"server\":\"s\",\"at\":1.5,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallCancelled\",\"server\":\"s\",\"at\":1.5,\"request_id\":\"u\","
               "\"tool\":\"t\",\"method\":\"tools/call\",\"duration\":0.25,"
               "\"reason\":\"timeout\",\"timeout\":30}");
 }
@@ -152,10 +168,10 @@ TEST(events_of_calls_tell_who_asked_but_not_with_every_step)
         CHECK_HAS(buf_cstr(&b), "\"client\":\"Claude \\\"Code\\\" 2.1\"");
     }
     e.kind = EVENT_CALL_PROGRESS;
-    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":0,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallProgress\",\"server\":\"s\",\"at\":0,\"request_id\":\"u\","
               "\"tool\":\"\",\"method\":\"m\",\"progress\":0}");
     e.kind = EVENT_CALL_STARTED;
     e.call.client = ""; /* nobody in particular */
-    check(&e, "{\"type\":\"toolCallStarted\",\"server\":\"s\",\"at\":0,\"requestId\":\"u\","
+    check(&e, "{\"type\":\"toolCallStarted\",\"server\":\"s\",\"at\":0,\"request_id\":\"u\","
               "\"tool\":\"\",\"method\":\"m\"}");
 }

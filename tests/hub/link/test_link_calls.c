@@ -59,10 +59,10 @@ TEST(a_call_is_told_when_it_starts_and_when_it_is_completed)
         CHECK_INT(rig.fakes.n_events, 2);
         started = fakes_json(&rig.fakes, EVENT_CALL_STARTED, "alpha", "\"tool\":\"echo\"");
         completed = fakes_json(&rig.fakes, EVENT_CALL_COMPLETED, "alpha", "\"success\":true");
-        id = strstr(started, "\"requestId\":\"");
+        id = strstr(started, "\"request_id\":\"");
         CHECK(id);
-        CHECK(strncmp(id, strstr(completed, "\"requestId\":\""), 13 + UUID_CHARS) == 0);
-        CHECK_INT(id[13 + 14], '4'); /* a version 4 UUID */
+        CHECK(strncmp(id, strstr(completed, "\"request_id\":\""), 14 + UUID_CHARS) == 0);
+        CHECK_INT(id[14 + 14], '4'); /* a version 4 UUID */
         link_facts(rig.link, &facts);
         CHECK_INT(facts.calls, 1);
         CHECK_INT(facts.failures, 0);
@@ -93,7 +93,7 @@ TEST(every_call_has_an_id_of_its_own)
         const struct fake_event *e = &rig.fakes.events[i];
 
         if (e->kind == EVENT_CALL_STARTED)
-            CHECK(!map_put(&seen, span_make(strstr(e->json, "\"requestId\":\"") + 13, UUID_CHARS),
+            CHECK(!map_put(&seen, span_make(strstr(e->json, "\"request_id\":\"") + 14, UUID_CHARS),
                            e->json));
     }
     CHECK_INT(seen.n, N);

@@ -71,9 +71,9 @@ export interface EventState {
   message?: string;
   retries?: number;
   attempt?: number;
-  maxAttempts?: number;
+  max_attempts?: number;
   /** seconds since 1970 */
-  nextRetryAt?: number;
+  next_retry_at?: number;
   tools?: number;
 }
 
@@ -82,15 +82,15 @@ export interface ServerLogEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
-  entry: EventLogEntry;
+  entry: LogEntry;
 }
 
-export interface EventLogEntry {
+export interface LogEntry {
   id: string;
-  seq: number;
+  server: string;
   /** seconds since 1970 */
-  at: number;
-  level: "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+  timestamp: number;
+  level: "debug" | "info" | "warning" | "error";
   source: "link" | "stderr" | "server";
   message: string;
 }
@@ -107,7 +107,7 @@ export interface CallStartedEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
-  requestId: string;
+  request_id: string;
   /** or the prompt or resource */
   tool: string;
   method: string;
@@ -120,7 +120,7 @@ export interface CallProgressEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
-  requestId: string;
+  request_id: string;
   /** or the prompt or resource */
   tool: string;
   method: string;
@@ -134,7 +134,7 @@ export interface CallCompletedEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
-  requestId: string;
+  request_id: string;
   /** or the prompt or resource */
   tool: string;
   method: string;
@@ -150,7 +150,7 @@ export interface CallCancelledEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
-  requestId: string;
+  request_id: string;
   /** or the prompt or resource */
   tool: string;
   method: string;
@@ -252,16 +252,6 @@ export interface EndedCall {
 
 export interface LogEntryList {
   entries: LogEntry[];
-}
-
-export interface LogEntry {
-  id: string;
-  server: string;
-  /** seconds since 1970 */
-  timestamp: number;
-  level: "debug" | "info" | "warning" | "error";
-  source: "link" | "stderr" | "server";
-  message: string;
 }
 
 export interface ClientMap {
@@ -407,6 +397,10 @@ export interface Server {
   state: "disabled" | "idle" | "connecting" | "authenticating" | "connected" | "reconnecting" | "disconnected" | "error" | "failed";
   /** the state for people */
   status: string;
+  /** of a login */
+  progress?: string;
+  /** where a person logs in */
+  url?: string;
   /** why it is as it is */
   message?: string;
   attempt?: number;
@@ -504,6 +498,10 @@ export interface ServerDetail {
   state: "disabled" | "idle" | "connecting" | "authenticating" | "connected" | "reconnecting" | "disconnected" | "error" | "failed";
   /** the state for people */
   status: string;
+  /** of a login */
+  progress?: string;
+  /** where a person logs in */
+  url?: string;
   /** why it is as it is */
   message?: string;
   attempt?: number;
@@ -584,6 +582,13 @@ export interface Trial {
   next?: string;
   /** its last lines */
   stderr?: string[];
+}
+
+export interface Pong {
+  status: "ok";
+  name: string;
+  /** from the question to the answer */
+  took_ms: number;
 }
 
 export interface SettingList {
@@ -699,6 +704,7 @@ export interface Answers {
   "POST /api/servers/{}/disconnect": ServerDetail;
   "POST /api/servers/{}/enable": ServerDetail;
   "GET /api/servers/{}/logs": LogEntryList;
+  "POST /api/servers/{}/ping": Pong;
   "POST /api/servers/{}/reconnect": ServerDetail;
   "POST /api/servers/{}/restart": ServerDetail;
   "PUT /api/servers/{}/tools/{}": ServerDetail;

@@ -103,7 +103,7 @@ export function onLog(fn: Listener): () => void {
 
 function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCancelled" }>): void {
   const call: EndedCall = {
-    id: e.requestId,
+    id: e.request_id,
     server: e.server,
     method: e.method,
     subject: e.tool,
@@ -113,7 +113,7 @@ function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCan
     outcome: e.type === "toolCallCancelled" ? "cancelled" : e.success ? "ok" : "error",
     reason: e.type === "toolCallCancelled" ? e.reason : undefined,
   };
-  ownActive().delete(e.requestId);
+  ownActive().delete(e.request_id);
   if (over.has(call.id)) return;
   samples.add(call);
   changes.ended.push(call);
@@ -153,16 +153,13 @@ function apply(e: HubEvent): void {
       changes.catalog = true;
       refreshServers();
       break;
-    case "serverLog": {
-      const { id, at, level, source, message } = e.entry;
-      const entry: LogEntry = { id, server: e.server, timestamp: at, level: plainLevel(level), source, message };
-      for (const fn of logListeners) fn(entry);
+    case "serverLog":
+      for (const fn of logListeners) fn(e.entry);
       break;
-    }
     case "toolCallStarted":
-      if (over.has(e.requestId)) break;
-      ownActive().set(e.requestId, {
-        id: e.requestId,
+      if (over.has(e.request_id)) break;
+      ownActive().set(e.request_id, {
+        id: e.request_id,
         server: e.server,
         method: e.method,
         subject: e.tool,
@@ -171,9 +168,9 @@ function apply(e: HubEvent): void {
       });
       break;
     case "toolCallProgress": {
-      const call = ownActive().get(e.requestId);
+      const call = ownActive().get(e.request_id);
       if (call)
-        ownActive().set(e.requestId, { ...call, progress: e.progress, total: e.total, message: e.message });
+        ownActive().set(e.request_id, { ...call, progress: e.progress, total: e.total, message: e.message });
       break;
     }
     case "toolCallCompleted":
@@ -190,13 +187,6 @@ function apply(e: HubEvent): void {
       refreshModes();
       break;
   }
-}
-
-/** MCP has eight levels, the page four. */
-function plainLevel(level: string): LogEntry["level"] {
-  if (level === "debug") return "debug";
-  if (level === "info" || level === "notice") return "info";
-  return level === "warning" ? "warning" : "error";
 }
 
 let queue: HubEvent[] = [];
