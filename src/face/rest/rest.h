@@ -88,6 +88,12 @@ struct rest_shape {
     bool foreign;                           /* made by others: it may have any members */
     const char *help;
 };
+/* Examples of answers: examples.json, made into C by tools/examples. Ended by NULL. */
+struct rest_example {
+    const char *shape, *json;
+};
+extern const struct rest_example rest_examples[];
+
 /* Those that are not found from a route: of failures, and of the data of an event. */
 extern const struct rest_shape rest_failure_shape, rest_event_shape;
 
@@ -119,7 +125,6 @@ struct rest_route {
     int status; /* when all is well; 0: 200 */
     const struct rest_shape *answer;
     const struct rest_shape *plan; /* what a dry run answers, with 200; NULL: there is none */
-    const char *example;           /* of the answer, JSON */
     const char *type;              /* its media type, when it has no shape */
     const char *help;
 };

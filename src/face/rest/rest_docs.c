@@ -62,9 +62,9 @@ static void put_route(struct buf *out, const struct rest_route *t)
     put_text(out, t->help);
     buf_str(out, ".</p>\n");
     put_params(out, t->params);
-    if (t->example) {
+    if (t->answer) {
         buf_str(out, "<pre>");
-        put_text(out, t->example);
+        put_text(out, rest_example(t->answer));
         buf_str(out, "</pre>\n");
     } else {
         buf_printf(out, "<p>Answers <code>%s</code>.</p>\n", t->type);

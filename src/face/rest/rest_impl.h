@@ -26,7 +26,7 @@
  *   rest_shapes.c          what is answered, member by member
  *   rest_shapes_events.c   the data of events
  *   rest_shapes_lists.c    tools, resources and prompts in answers
- *   rest_schema.c          shapes as JSON Schema
+ *   rest_schema.c          shapes as JSON Schema, and an example of each (examples.json)
  *   rest_openapi.c         the table as an OpenAPI document
  *   rest_docs.c            the table as a page */
 #pragma once
@@ -257,7 +257,9 @@ extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candida
     rest_resource_read_shape, rest_server_detail_shape, rest_servers_shape, rest_settings_shape,
     rest_status_shape, rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
 
-/* rest_schema.c: the keywords of a type in the open object. */
+/* rest_schema.c: an answer of this shape; every shape of a route has one. */
+const char *rest_example(const struct rest_shape *shape);
+/* The keywords of a type in the open object. */
 void rest_put_type(struct json_out *o, enum rest_type type, bool nullable);
 void rest_put_ref(struct json_out *o, const struct rest_shape *shape);
 /* Those of all routes, of failures and of events: {"Server":{…},…}. */

@@ -131,7 +131,8 @@ static void put_success(struct json_out *o, const struct rest_route *t)
     if (t->flags & REST_STREAM)
         put_stream(o);
     json_end(o);
-    json_put_raw(o, "example", span_of(t->example));
+    if (t->answer)
+        json_put_raw(o, "example", span_of(rest_example(t->answer)));
     end_content(o);
 }
 

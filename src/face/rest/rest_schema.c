@@ -185,3 +185,11 @@ void rest_put_schemas(struct json_out *o, const char *key)
     }
     json_end(o);
 }
+
+const char *rest_example(const struct rest_shape *shape)
+{
+    for (const struct rest_example *e = rest_examples; e->shape; e++)
+        if (strcmp(e->shape, shape->name) == 0)
+            return e->json;
+    return NULL;
+}
