@@ -255,8 +255,9 @@ enum {
     HOST_WAITS_PER_TURN = 64,            /* requests that waited for servers, handled again */
     RELAY_URIS_MAX = 10000,              /* of one result, rewritten; more pass as they are */
 
-    DAEMON_LOG_BURST = 50, /* warnings on standard error at once; */
-    DAEMON_LOG_MS = 1000,  /* then one more in this time */
+    DAEMON_LOG_BURST = 50,   /* warnings on standard error at once; */
+    DAEMON_LOG_MS = 1000,    /* then one more in this time */
+    DAEMON_TAKES_MS = 30000, /* a changed config, while a verb waits for it */
 
     /* Registries */
     REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */

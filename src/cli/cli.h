@@ -15,6 +15,7 @@
  *   reread.c       what is read again when it changes
  *   server.c       a server that is named by a command or URL, without any hub
  *   show.c         printing: JSON, tables, colours
+ *   taken.c        what a verb changed in a file is taken over by the daemon
  *   token.c        what HTTP clients must send: where it comes from, who must not see it */
 #pragma once
 #include "patchbay.h"

@@ -331,7 +331,6 @@ static void set_facts(struct daemon *d)
         .started_at = loop_wall(d->loop),
         .started_with = &d->first->settings,
         .settings = &d->config->settings,
-        .reload = reload,
         .reload_then = reload_then,
         .stop = on_stop,
         .ctx = d,

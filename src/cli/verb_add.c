@@ -2,6 +2,7 @@
 #include "hub/add/add.h"
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
+#include "taken.h"
 
 static bool ends_options(const struct cli *cli, char *const *rest)
 {
@@ -32,11 +33,9 @@ static void write_entry(struct buf *out, struct spec *s)
     spec_write(out, s);
 }
 
-static void print_added(const struct cli *cli, const struct spec *s, const char *file)
+static void print_added(const struct spec *s, const char *file)
 {
     AUTO_BUF struct buf what = { 0 };
-    const char *scope = cli_option(cli, "scope");
-    bool project = scope && strcmp(scope, "project") == 0;
 
     spec_describe(&what, s);
     printf("Added %s to %s\n", s->name, file);
@@ -45,6 +44,13 @@ static void print_added(const struct cli *cli, const struct spec *s, const char 
     home_print_pairs("headers", s->headers, ':');
     if (s->auth != SPEC_AUTH_NONE)
         printf("  %-10s %s\n", "login", spec_auth_name(s->auth));
+}
+
+static void print_next(const struct cli *cli, const struct spec *s)
+{
+    const char *scope = cli_option(cli, "scope");
+    bool project = scope && strcmp(scope, "project") == 0;
+
     fprintf(stderr, "Next: patchbay tools %s%s\n", s->name, project ? " --config .mcp.json" : "");
 }
 
@@ -65,6 +71,7 @@ static int run_add(struct cli *cli)
     AUTO(spec) struct spec *s = NULL;
     AUTO_BUF struct buf entry = { 0 };
     struct pb_error err;
+    int status;
 
     if (!file)
         return CLI_USAGE;
@@ -77,8 +84,11 @@ static int run_add(struct cli *cli)
     if (cli_option(cli, "json"))
         home_print_json(s, file, 0);
     else
-        print_added(cli, s, file);
-    return CLI_OK;
+        print_added(s, file);
+    status = taken_over(cli, file);
+    if (status == CLI_OK && !cli_option(cli, "json"))
+        print_next(cli, s);
+    return status;
 }
 
 const struct verb verb_add = {

@@ -2,6 +2,7 @@
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
 #include "show.h"
+#include "taken.h"
 
 /* The names under which a file may list them; the first is what we write. */
 static const char *const disabled_tools[] = { "disabledTools", "disabled_tools", NULL };
@@ -89,7 +90,7 @@ static int set_enabled(struct cli *cli, bool on)
     print_done(cli, file, name, tool, on);
     if (tool && on)
         warn_of_patterns(cli, name, tool);
-    return CLI_OK;
+    return taken_over(cli, file);
 }
 
 static int run_enable(struct cli *cli) { return set_enabled(cli, true); }

@@ -2,6 +2,7 @@
 #include "hub/spec/spec.h"
 #include "reach.h"
 #include "show.h"
+#include "taken.h"
 #include <errno.h>
 
 static void print_modes(struct json modes)
@@ -88,7 +89,7 @@ static int save_mode(const struct cli *cli, const char *filter)
         return cli_config_fail(&err);
     fprintf(stderr, "saved mode '%s' in %s; clients reach it at /mcp/mode/%s\n", cli->args[0],
             buf_cstr(&path), cli->args[0]);
-    return CLI_OK;
+    return taken_over(cli, buf_cstr(&path));
 }
 
 static int show_mode(struct cli *cli)

@@ -3,6 +3,7 @@
 #include "hub/spec/spec.h"
 #include "hub/view/view.h"
 #include "show.h"
+#include "taken.h"
 
 /* Only a person at a terminal is asked; a script has made up its mind. */
 static bool confirmed(const struct cli *cli, const char *name)
@@ -62,7 +63,7 @@ static int run_remove(struct cli *cli)
     } else {
         printf("Removed %s from %s\n", name, file);
     }
-    return CLI_OK;
+    return taken_over(cli, file);
 }
 
 const struct verb verb_remove = {

@@ -335,23 +335,71 @@ TEST(nobody_reads_the_daemons_stderr_and_the_config_is_taken_all_the_same)
     rig_end();
 }
 
-TEST(a_server_that_is_added_or_switched_off_changes_the_running_daemon)
+/* None of these waits: a verb ends when the daemon has taken what it changed. */
+TEST(what_a_verb_changes_is_there_for_the_next_one)
 {
     rig_begin();
     rig_config("\"ex\":" EXAMPLE);
     rig_daemon(NULL);
     CHECK_INT(RUN("add", "mob", "--", built("tests/e2e/mob_server"), "honest", "m"), 0);
-    WAIT_FOR(strcmp(server_is("mob", "state"), "connected") == 0);
+    CHECK_STR(err, "Next: patchbay tools mob\n");
     CHECK_INT(RUN("call", "mob.who", "n:=1"), 0);
     CHECK_STR(out, "m 1\n");
     CHECK_INT(RUN("disable", "ex"), 0);
-    WAIT_FOR(strcmp(server_is("ex", "state"), "disabled") == 0);
+    CHECK_STR(server_is("ex", "state"), "disabled");
     CHECK_INT(RUN("enable", "ex"), 0);
-    WAIT_FOR(strcmp(server_is("ex", "state"), "connected") == 0);
-    CHECK_INT(RUN("disable", "ex/echo"), 0);
-    WAIT_FOR(RUN("call", "ex.echo", "text=1") == 1);
+    CHECK_INT(RUN("call", "ex.echo", "text=hi"), 0);
+    CHECK_INT(RUN("disable", "ex.echo"), 0);
+    CHECK_INT(RUN("call", "ex.echo", "text=1"), 1);
+    CHECK_INT(RUN("mode", "few", "--filter", "mob"), 0);
+    CHECK_INT(RUN("mode", "few"), 0);
+    CHECK_HAS(out, "who\n");
     CHECK_INT(RUN("remove", "mob"), 0);
-    WAIT_FOR(strcmp(server_is("mob", "state"), "") == 0);
+    CHECK_STR(err, "");
+    CHECK_STR(server_is("mob", "state"), "");
+    CHECK_INT(RUN("call", "mob.who", "n:=1"), 1);
+    CHECK_HAS(err, "no server 'mob'");
+    rig_end();
+}
+
+TEST(a_verb_says_why_the_daemon_did_not_take_what_it_changed)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(NULL);
+    write_filled("config.json",
+                 "{\n\"settings\":{\"connect_s\":-1},\n\"mcpServers\":{\"ex\":", EXAMPLE, "}}");
+    CHECK_INT(RUN("add", "mob", "--", built("tests/e2e/mob_server"), "honest", "m"), 1);
+    CHECK_HAS(out, "Added mob to ");
+    CHECK_HAS(err, "config.json is changed, but the running daemon goes on with what it had: ");
+    CHECK_HAS(err, "config.json:2: settings.connect_s: ");
+    CHECK(!strstr(err, "Next:"));
+    CHECK_INT(RUN("call", "ex.echo", "text=hi"), 0);
+    CHECK_STR(out, "hi\n");
+    rig_end();
+}
+
+TEST(a_daemon_that_reads_other_files_is_told_of)
+{
+    rig_begin();
+    write_servers("other.json", "\"ex\":" EXAMPLE);
+    rig_daemon(WORDS("--config", in_home("other.json")));
+    CHECK_INT(RUN("add", "mob", "--", built("tests/e2e/mob_server"), "honest", "m"), 0);
+    CHECK_HAS(err, "the running daemon does not read ");
+    CHECK_HAS(err, "/config.json: it was started with --config\n");
+    CHECK_INT(RUN("add", "-s", "project", "mob", "--", "cmd"), 0);
+    CHECK_STR(err, "Next: patchbay tools mob --config .mcp.json\n");
+    rig_end();
+}
+
+TEST(a_daemon_that_was_killed_is_not_waited_for)
+{
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(NULL);
+    CHECK_INT(daemon_stop(SIGKILL), -SIGKILL);
+    CHECK_INT(RUN("disable", "ex"), 0);
+    CHECK_STR(err, "");
     rig_end();
 }
 

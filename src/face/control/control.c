@@ -370,16 +370,62 @@ static void run_logs(struct hosts *s, struct request *r)
 
 /* ---- the daemon itself --------------------------------------------------------------------- */
 
+/* Somebody who waits until the config was read again. */
+struct reload_asker {
+    struct request *r; /* NULL: gone */
+    struct hosts *hosts;
+};
+
+static void on_reload_asker_gone(struct request *r, enum cancel_reason why)
+{
+    struct reload_asker *w = r->work;
+
+    (void)why;
+    w->r = NULL;
+}
+
+static void reply_reloaded(struct request *r, const struct control_facts *f)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out o = json_out(&b);
+
+    json_begin_object(&o, NULL);
+    json_put_bool(&o, "reloaded", true);
+    control_write_files(&o, "files", f);
+    json_end(&o);
+    reply_written(r, &b);
+}
+
+static void on_reloaded(void *ctx, const struct pb_error *err)
+{
+    struct reload_asker *w = ctx;
+    struct request *r = w->r;
+
+    if (r) {
+        r->work = NULL;
+        r->cancel = NULL;
+    }
+    if (r && err)
+        control_refuse(r, err);
+    else if (r)
+        reply_reloaded(r, control_facts_of(w->hosts));
+    free(w);
+}
+
 static void run_reload(struct hosts *s, struct request *r)
 {
     const struct control_facts *f = control_facts_of(s);
+    struct reload_asker *w;
 
-    if (!f->reload) {
+    if (!f->reload_then) {
         request_fail(r, RPC_SERVER_ERROR, SPAN(""), "nothing was read from a file here");
         return;
     }
-    f->reload(f->ctx);
-    request_reply(r, SPAN("{\"reloading\":true}"));
+    w = NEW(struct reload_asker);
+    *w = (struct reload_asker){ r, s };
+    r->work = w;
+    r->cancel = on_reload_asker_gone;
+    f->reload_then(f->ctx, on_reloaded, w);
 }
 
 static void run_stop(struct hosts *s, struct request *r)
@@ -404,7 +450,7 @@ const struct control_method control_methods[] = {
     { "patchbay/ping",           "server",        "asks a server whether it lives",             run_ping },
     { "patchbay/prompts",        "server? mode?", "prompts of all servers or one",              run_prompts },
     { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
-    { "patchbay/reload",         "",              "reads the config files again",               run_reload },
+    { "patchbay/reload",         "",              "reads the config files, and tells when that is taken", run_reload },
     { "patchbay/resources",      "server? mode?", "resources and templates of servers",         run_resources },
     { "patchbay/restart",        "server",        "stops a server and starts it again",         run_restart },
     { "patchbay/server",         "server",        "one server, with its spec",                  run_server },

@@ -20,9 +20,8 @@ struct control_facts {
     /* What the program was started with, and what the files say now; NULL: not known. The first
      * outlives the set. */
     const struct settings *started_with, *settings;
-    /* Reads the config again and applies it; NULL: not possible. */
-    void (*reload)(void *ctx);
-    /* The same, and fn when that is done: err NULL when what the files say now is taken over. */
+    /* Reads the config again and applies it, and fn once when that is done: err NULL when what the
+     * files say now is taken over. NULL: not possible. */
     void (*reload_then)(void *ctx, void (*fn)(void *fn_ctx, const struct pb_error *err),
                         void *fn_ctx);
     /* Ends the daemon. */

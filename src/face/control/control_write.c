@@ -377,9 +377,9 @@ uint64_t control_resident_bytes(void)
     return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void put_files(struct json_out *o, const struct control_facts *f)
+void control_write_files(struct json_out *o, const char *key, const struct control_facts *f)
 {
-    json_begin_array(o, "files");
+    json_begin_array(o, key);
     for (const char *const *p = f->files; p && *p; p++)
         json_put_str(o, NULL, *p);
     json_end(o);
@@ -433,7 +433,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     json_put_str_opt(o, "token_from", f->token_from);
     json_put_str_opt(o, "socket", f->socket);
     json_put_str_opt(o, "home", f->home);
-    put_files(o, f);
+    control_write_files(o, "files", f);
     put_restart(o, f);
     put_seconds(o, "started_at", f->started_at);
     put_states(o, &t);

@@ -33,6 +33,8 @@ void control_write_logs(struct json_out *o, const char *key, const struct hub *h
                         const char *server, size_t lines);
 /* What a server has said of itself, JSON; nothing when it is not of the type that it should be. */
 void control_put_said(struct json_out *o, const char *key, enum json_type type, struct span said);
+/* The config files. */
+void control_write_files(struct json_out *o, const char *key, const struct control_facts *f);
 /* Of this process; 0: not known. */
 uint64_t control_resident_bytes(void);
 void control_write_status(struct json_out *o, const struct hosts *s);

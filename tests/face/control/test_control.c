@@ -502,8 +502,15 @@ TEST(logs_are_told_and_followed)
 
 struct daemon {
     int reloads, stops;
+    const struct pb_error *refuses;
 };
-static void on_reload(void *ctx) { ((struct daemon *)ctx)->reloads++; }
+static void on_reload(void *ctx, void (*fn)(void *ctx, const struct pb_error *err), void *fn_ctx)
+{
+    struct daemon *d = ctx;
+
+    d->reloads++;
+    fn(fn_ctx, d->refuses);
+}
 static void on_stop(void *ctx) { ((struct daemon *)ctx)->stops++; }
 
 TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
@@ -515,7 +522,7 @@ TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
                                          .url = "http://127.0.0.1:1",
                                          .files = files,
                                          .started_at = 1500,
-                                         .reload = on_reload,
+                                         .reload_then = on_reload,
                                          .stop = on_stop,
                                          .ctx = &d };
     struct face_client c;
@@ -531,8 +538,11 @@ TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
               "\"url\":\"http://127.0.0.1:1\",\"socket\":\"/run/s\",\"home\":\"/home\","
               "\"files\":[\"/etc/a.json\",\"/etc/b.json\"],\"restart_for\":[],\"started_at\":1.5,"
               "\"servers\":{\"total\":2,\"connected\":1,\"reconnecting\":1},\"tools\":2,");
-    CHECK_STR(face_get(&c, "patchbay/reload", "{}"), "{\"reloading\":true}");
+    CHECK_STR(face_get(&c, "patchbay/reload", "{}"),
+              "{\"reloaded\":true,\"files\":[\"/etc/a.json\",\"/etc/b.json\"]}");
     CHECK_INT(d.reloads, 1);
+    d.refuses = &(struct pb_error){ PB_E_INVALID, 0, "/etc/a.json:3: command: expected text" };
+    CHECK_HAS(face_refused(&c, "patchbay/reload", "{}"), "/etc/a.json:3: command: expected text");
     CHECK_STR(face_get(&c, "patchbay/stop", "{}"), "{\"stopping\":true}");
     CHECK_INT(d.stops, 1);
     control_done(&rig, &c);

@@ -1,0 +1,79 @@
+#include "taken.h"
+#include "face/listen/listen.h"
+#include "hub_flags.h"
+#include "reach.h"
+#include <sys/stat.h>
+
+static int open_daemon(struct pb_client **out, const struct cli *cli, struct pb_error *err)
+{
+    const struct host_scope scope = { .control = true };
+    AUTO_FREE char *path = cli_socket_path(cli);
+    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
+    int rc = attach_connect(&o.fd, path, &scope, err);
+
+    if (rc < 0)
+        return rc;
+    o.name = "patchbay-cli";
+    o.version = pb_version();
+    o.era = PB_ERA_LEGACY; /* as reach.c does */
+    o.timeout_ms = DAEMON_TAKES_MS;
+    rc = pb_client_open(out, &o, err);
+    /* That it went away while it was asked is none of the ways in which there is none. */
+    return rc == -(int)PB_E_CLOSED ? fail(err, PB_E_SYSTEM, "it has just ended") : rc;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (strcmp(a, b) == 0)
+        return true;
+    return a[0] == '/' && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static bool reads_file(struct json files, const char *file)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    JSON_FOREACH(f, files)
+        if (same_file(arena_dup(&a, json_str(f, &a)), file))
+            return true;
+    return false;
+}
+
+/* A file of the project is for those who name it; that a daemon does not is no news. */
+static void tell_unread(const struct pb_result *result, const char *file)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    size_t n;
+    const char *text = pb_result_json(result, &n);
+
+    if (file[0] != '/' || json_parse(&doc, span_make(text, n), NULL, NULL) < 0 ||
+        reads_file(json_get(json_root(&doc), "files"), file))
+        return;
+    fprintf(stderr, "patchbay: the running daemon does not read %s: it was started with --config\n",
+            file);
+}
+
+int taken_over(const struct cli *cli, const char *file)
+{
+    struct pb_client *client = NULL;
+    struct pb_result *result = NULL;
+    struct pb_error err;
+    int rc = open_daemon(&client, cli, &err), status = CLI_OK;
+
+    if (rc == -(int)PB_E_CLOSED)
+        return CLI_OK;
+    if (rc == 0)
+        rc = pb_client_request(client, "patchbay/reload", "{}", NULL, &result, &err);
+    if (rc < 0) {
+        fail_in(&err, "%s is changed, but the running daemon goes on with what it had", file);
+        status = reach_fail(&err);
+    } else {
+        tell_unread(result, file);
+    }
+    pb_result_free(result);
+    pb_client_free(client);
+    return status;
+}
