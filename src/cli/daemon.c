@@ -31,8 +31,9 @@ struct daemon {
     struct reread config_read;
     struct config *fresh; /* read, and not taken over yet; NULL: read_err says why not */
     struct pb_error read_err;
-    struct list waiting;      /* for the reading: struct reload_wait */
-    struct list waiting_next; /* the one that runs is too old for them */
+    struct pb_error not_taken; /* why the files as they are now were refused: facts.config_error */
+    struct list waiting;       /* for the reading: struct reload_wait */
+    struct list waiting_next;  /* the one that runs is too old for them */
 
     struct reread tokens_read;
     struct tokens *tokens; /* read, and not taken over yet; NULL: tokens_err says why not */
@@ -99,6 +100,21 @@ static void apply_config(struct daemon *d)
                    n.restarted, n.updated);
 }
 
+/* Kept for who asks how the daemon is: a line on stderr is read by nobody who edits a file. */
+static void keep_outcome(struct daemon *d, const struct pb_error *err)
+{
+    const char *was = d->facts.config_error;
+
+    if (was && err ? strcmp(was, err->msg) == 0 : !was && !err)
+        return;
+    if (!err)
+        daemon_say("the config is taken again");
+    d->not_taken = err ? *err : (struct pb_error){ 0 };
+    d->facts.config_error = err ? d->not_taken.msg : NULL;
+    if (d->serve)
+        serve_config_changed(d->serve);
+}
+
 /* Those who wait for the reading that is over; who came while it ran waits for the next. */
 static void tell_waiting(struct daemon *d, const struct pb_error *err)
 {
@@ -135,6 +151,7 @@ static void on_config_read(void *ctx)
         apply_config(d);
     else
         daemon_say("the config is not taken: %s", d->read_err.msg);
+    keep_outcome(d, good ? NULL : &d->read_err);
     tell_waiting(d, good ? NULL : &d->read_err);
     if (stale && !reread_runs(&d->config_read))
         reload(d);

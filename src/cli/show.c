@@ -70,6 +70,15 @@ const char *show_member(struct json object, const char *key, struct arena *a)
     return text;
 }
 
+void show_config_error(FILE *to, const char *label, struct json answer)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    const char *why = show_member(answer, "config_error", &a);
+
+    if (*why)
+        fprintf(to, "%s%s; what was read before goes on\n", label, why);
+}
+
 static bool colors(void)
 {
     const char *no = getenv("NO_COLOR");

@@ -10,6 +10,9 @@ void show_json(const char *text);
 /* A string member, printable, first line only; "" when absent. In the arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);
 
+/* The "config_error" of a daemon's answer, after `label`; nothing when there is none. */
+void show_config_error(FILE *to, const char *label, struct json answer);
+
 enum show_color { SHOW_PLAIN, SHOW_GREEN, SHOW_YELLOW, SHOW_RED, SHOW_GRAY, SHOW_BOLD };
 /* Begins and ends a colour on stdout; nothing when that is no terminal or NO_COLOR is set. */
 const char *show_on(enum show_color c);

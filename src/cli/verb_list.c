@@ -66,6 +66,8 @@ static int run_list(struct cli *cli)
         show_json(pb_result_json(result, NULL));
     else
         print_servers(json_get(json_root(&doc), "servers"));
+    if (status == CLI_OK)
+        show_config_error(stderr, "patchbay: the config is not taken: ", json_root(&doc));
     pb_result_free(result);
     return status;
 }

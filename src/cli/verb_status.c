@@ -43,6 +43,7 @@ static void print_status(struct json status)
         printf("MCP      %s/mcp\n", show_member(status, "url", &a));
     JSON_FOREACH(f, json_get(status, "files"))
         printf("config   %.*s\n", SPAN_ARG(json_str(f, &a)));
+    show_config_error(stdout, "refused  ", status);
     if (json_len(json_get(status, "restart_for"))) {
         printf("restart  needed for settings");
         JSON_FOREACH(name, json_get(status, "restart_for"))

@@ -73,3 +73,32 @@ static const char *state_of(const char *server)
 }
 
 #define BECOMES(server, state) WAIT_FOR(strcmp(state_of(server), state) == 0)
+
+/* ---- events ---- */
+
+static int listen_to_events(void)
+{
+    const char *host = strstr(file_text("daemon.err"), "127.0.0.1:");
+    int fd = daemon_dial();
+
+    dprintf(fd,
+            "GET /api/events HTTP/1.1\r\nHost: %.*s\r\nAuthorization: Bearer secret\r\n"
+            "Accept: text/event-stream\r\n\r\n",
+            (int)strcspn(host, "/"), host);
+    return fd;
+}
+
+/* Until all that was read holds this; the place after it. */
+static size_t events_until(int fd, struct buf *read_so_far, size_t from, const char *what)
+{
+    const char *at;
+    ssize_t n;
+
+    while (!(at = strstr(buf_cstr(read_so_far) + from, what))) {
+        n = recv(fd, buf_reserve(read_so_far, 65536), 65536, 0);
+        if (n <= 0)
+            TAP_FAIL("no '%s' among the events", what);
+        read_so_far->n += (size_t)n;
+    }
+    return (size_t)(at - read_so_far->p) + strlen(what);
+}

@@ -403,6 +403,49 @@ TEST(a_daemon_that_was_killed_is_not_waited_for)
     rig_end();
 }
 
+TEST(a_config_edited_into_nonsense_is_told_while_the_old_one_goes_on)
+{
+    char nonsense[512];
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon(NULL);
+    CHECK_INT(RUN("list"), 0);
+    CHECK_STR(err, "");
+    CHECK_INT(RUN("status"), 0);
+    CHECK(!strstr(out, "refused"));
+
+    write_file(in_home("config.json"), "{\n  \"mcpServers\": {\n    oops\n  }\n}\n");
+    WAIT_FOR(RUN("status") == 0 && strstr(out, "refused"));
+    snprintf(
+        nonsense, sizeof nonsense,
+        "%s: line 3, column 5: expected a key in double quotes; what was read before goes on\n",
+        in_home("config.json"));
+    CHECK_HAS(out, "refused  ");
+    CHECK_HAS(out, nonsense);
+    CHECK_INT(RUN("list"), 0);
+    CHECK_HAS(out, "ex ");
+    CHECK_HAS(err, "patchbay: the config is not taken: ");
+    CHECK_HAS(err, nonsense);
+    CHECK_INT(RUN("list", "--json"), 0);
+    CHECK_HAS(member("config_error"), "config.json: line 3, column 5: expected a key");
+    CHECK_INT(RUN("status", "--json"), 0);
+    CHECK_HAS(member("config_error"), "config.json: line 3, column 5: expected a key");
+    CHECK_INT(RUN("call", "ex.echo", "text=hi"), 0);
+    CHECK_STR(out, "hi\n");
+
+    /* Other nonsense: the newest is told. */
+    write_file(in_home("config.json"), "{\"mcpServers\":{\n\"ex\":{\"command\":7}}}");
+    WAIT_FOR(RUN("status") == 0 && strstr(out, "config.json:2: mcpServers.ex.command: "));
+
+    rig_config("\"ex\":" EXAMPLE);
+    WAIT_FOR(RUN("status") == 0 && !strstr(out, "refused"));
+    CHECK_INT(RUN("list"), 0);
+    CHECK_STR(err, "");
+    CHECK_HAS(file_text("daemon.err"), "the config is taken again\n");
+    rig_end();
+}
+
 /* ---- starting and stopping: the plan's tests ---- */
 
 /* S4-158 S4-161 */

@@ -445,33 +445,6 @@ TEST(the_hub_holds_keys_running_servers_an_idle_time_and_a_number_of_restarts)
 
 /* ---- a loss ---- */
 
-static int listen_to_events(void)
-{
-    const char *host = strstr(file_text("daemon.err"), "127.0.0.1:");
-    int fd = daemon_dial();
-
-    dprintf(fd,
-            "GET /api/events HTTP/1.1\r\nHost: %.*s\r\nAuthorization: Bearer secret\r\n"
-            "Accept: text/event-stream\r\n\r\n",
-            (int)strcspn(host, "/"), host);
-    return fd;
-}
-
-/* Until all that was read holds this; the place after it. */
-static size_t events_until(int fd, struct buf *read_so_far, size_t from, const char *what)
-{
-    const char *at;
-    ssize_t n;
-
-    while (!(at = strstr(buf_cstr(read_so_far) + from, what))) {
-        n = recv(fd, buf_reserve(read_so_far, 65536), 65536, 0);
-        if (n <= 0)
-            TAP_FAIL("no '%s' among the events", what);
-        read_so_far->n += (size_t)n;
-    }
-    return (size_t)(at - read_so_far->p) + strlen(what);
-}
-
 /* S0-13 S0-148 */
 TEST(the_loss_of_a_process_comes_up_through_link_hub_and_view_and_takes_its_tools_away)
 {

@@ -316,6 +316,32 @@ TEST(a_config_that_is_broken_is_not_taken_and_not_made_worse)
     rig_end();
 }
 
+TEST(that_the_config_is_nonsense_is_told_until_it_is_mended)
+{
+    AUTO_BUF struct buf heard = { 0 };
+    AUTO_CLOSE int fd = -1;
+    size_t at;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start(NULL);
+    BECOMES("ex", "connected");
+    fd = listen_to_events();
+    events_until(fd, &heard, 0, "retry: ");
+    CHECK_INT(http("GET", "/api/status", ""), 200);
+    CHECK_STR(member("config_error"), "");
+    write_file(in_home("config.json"), "{\n\"mcpServers\":{\"ex\":");
+    at = events_until(fd, &heard, 0, "event: configChanged\n");
+    CHECK_INT(http("GET", "/api/status", ""), 200);
+    CHECK_HAS(member("config_error"), "config.json: line 2, column ");
+    CHECK_STR(state_of("ex"), "connected");
+    rig_config("\"ex\":" EXAMPLE);
+    events_until(fd, &heard, at, "event: configChanged\n");
+    CHECK_INT(http("GET", "/api/status", ""), 200);
+    CHECK_STR(member("config_error"), "");
+    rig_end();
+}
+
 TEST(what_cannot_be_written_is_told_as_such)
 {
     rig_begin();

@@ -1,7 +1,7 @@
 // Servers that go wrong, and how a person learns of it and gets out of it.
 import fs from 'node:fs';
 import path from 'node:path';
-import { assert, end, example, go, REFUSED, scratch, stateOf, story } from './lib.mjs';
+import { assert, axe, end, example, go, REFUSED, scratch, stateOf, story } from './lib.mjs';
 
 /** The example server, unless a file says that it shall not start. */
 function wavering() {
@@ -89,6 +89,29 @@ story('without failures there is nothing to reconnect', { servers: { good: examp
   await stateOf(h, 'good', 'connected');
   await row(page, 'good').getByText('Connected', { exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Reconnect Failed' }).count(), 0);
+});
+
+story('a config that was edited into nonsense: a banner says where, and goes when it is mended', { servers: { good: example } }, async (page, h) => {
+  await stateOf(h, 'good', 'connected');
+  const file = path.join(h.home, 'config.json');
+  const right = fs.readFileSync(file, 'utf8');
+  const banner = page.getByRole('alert').getByText('The config is not taken; what was read before goes on.');
+  assert.equal(await banner.count(), 0);
+
+  fs.writeFileSync(file, '{\n  "mcpServers": {\n    oops\n  }\n}\n');
+  await banner.waitFor();
+  await page.getByRole('alert').getByText(`${file}: line 3, column 5: expected a key in double quotes`).waitFor();
+  await row(page, 'good').getByText('Connected', { exact: true }).waitFor();
+  assert.deepEqual(await axe(page), []);
+
+  // Who comes now sees it, too, on every page.
+  await page.reload();
+  await banner.waitFor();
+  await go(page, 'tools');
+  await banner.waitFor();
+
+  fs.writeFileSync(file, right);
+  await banner.waitFor({ state: 'detached' });
 });
 
 await end();

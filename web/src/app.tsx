@@ -1,7 +1,7 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keepToken, link, openAgain, tokenIn } from "./hub/api";
-import { active, alerts, connected, loaded, servers } from "./hub/store";
+import { active, alerts, connected, loaded, servers, status } from "./hub/store";
 import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
 import { ActiveCalls } from "./pages/active/active";
@@ -20,7 +20,7 @@ import { href, route } from "./shared/router";
 import { setTheme, theme } from "./shared/theme";
 import { dismiss, toast, toasts } from "./shared/toasts";
 import { Button, Dialog, Dot, Spinner } from "./shared/ui/parts";
-import { oneLine } from "./shared/ui/text";
+import { oneLine, T } from "./shared/ui/text";
 
 const pages: Record<string, { title: string; show: () => preact.JSX.Element; hidden?: boolean }> = {
   servers: { title: "Servers", show: () => <ServersPage /> },
@@ -122,6 +122,19 @@ function Connection() {
   );
 }
 
+/** Says that config.json was edited into nonsense, for as long as it is. */
+function ConfigTrouble() {
+  const why = status.value?.config_error;
+  if (!why || link.value === "lost") return null;
+  return (
+    <div class="banner" role="alert">
+      <span>
+        The config is not taken; what was read before goes on. <T>{why}</T>
+      </span>
+    </div>
+  );
+}
+
 function TokenForm() {
   const [text, setText] = useState("");
   return (
@@ -190,6 +203,7 @@ export function App() {
       </a>
       <Top />
       <Connection />
+      <ConfigTrouble />
       <main id="main" tabIndex={-1}>
         {page.show()}
       </main>

@@ -124,6 +124,7 @@ static void send_servers(struct hosts *s, struct request *r, const struct contro
     (void)p;
     json_begin_object(&o, NULL);
     control_write_servers(&o, "servers", hosts_hub(s));
+    json_put_str_opt(&o, "config_error", control_facts_of(s)->config_error);
     json_end(&o);
     reply_written(r, &b);
 }

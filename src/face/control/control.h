@@ -16,6 +16,9 @@ struct control_facts {
     const char *home, *socket, *url;
     const char *token_from;   /* a file, or how else it came; NULL: none is wanted */
     const char *const *files; /* config files; NULL-ended */
+    /* Why the files as they are now are not taken, with file and line; what was read before goes
+     * on. NULL: they are. */
+    const char *config_error;
     int64_t started_at;
     /* What the program was started with, and what the files say now; NULL: not known. The first
      * outlives the set. */

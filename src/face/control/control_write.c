@@ -434,6 +434,7 @@ void control_write_status(struct json_out *o, const struct hosts *s)
     json_put_str_opt(o, "socket", f->socket);
     json_put_str_opt(o, "home", f->home);
     control_write_files(o, "files", f);
+    json_put_str_opt(o, "config_error", f->config_error);
     put_restart(o, f);
     put_seconds(o, "started_at", f->started_at);
     put_states(o, &t);

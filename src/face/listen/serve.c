@@ -194,6 +194,8 @@ static bool may_listen(void *ctx, const char *principal)
     return !b || b->may & TOKEN_READ;
 }
 
+void serve_config_changed(struct serve *s) { rest_config_changed(s->rest); }
+
 static bool may_stay(const struct mount *m) { return !m->by || m->by->may & TOKEN_MCP; }
 
 void serve_set_tokens(struct serve *s, struct tokens *take_tokens)

@@ -20,5 +20,7 @@ int serve_port(const struct serve *s);
  * with one that is not there any more, or may less, ends: streams, sessions and calls. Without a
  * token of its own it wants none. */
 void serve_set_tokens(struct serve *s, struct tokens *take_tokens);
+/* control_facts.config_error is not what it was. */
+void serve_config_changed(struct serve *s);
 /* Answers what it is answering, up to MCP_FLUSH_MS; then closes, frees, runs fn (may be NULL). */
 void serve_close(struct serve *s, loop_fn *fn, void *ctx);

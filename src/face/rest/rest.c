@@ -80,6 +80,8 @@ struct rest *rest_new(const struct rest_options *o)
     return s;
 }
 
+void rest_config_changed(struct rest *s) { rest_events_tell(s->events, "configChanged"); }
+
 void rest_end_streams(struct rest *s, bool (*may)(void *ctx, const char *principal), void *ctx)
 {
     rest_events_end(s->events, may, ctx);

@@ -28,6 +28,8 @@ bool rest_is_public(struct span path);
 bool rest_takes_body(const struct http_request *r);
 /* Answers r, now or later. `v` is what the guard said: a refusal is told in our own shape. */
 void rest_handle(struct rest *s, struct http_request *r, const struct guard_verdict *v);
+/* What the facts of the set tell of the config is not what it was: listeners hear of it. */
+void rest_config_changed(struct rest *s);
 /* Ends the streams of events of those who may not have one any more; see guard_verdict.principal.
  */
 void rest_end_streams(struct rest *s, bool (*may)(void *ctx, const char *principal), void *ctx);

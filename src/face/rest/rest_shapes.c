@@ -270,6 +270,7 @@ const struct rest_shape rest_status_shape = { "Status", .fields = FIELDS(
     { "socket",       TEXT, OPT },
     { "home",         TEXT, OPT },
     { "files",        TEXT, LIST },
+    { "config_error", TEXT, OPT, .help = "why the files as they are now are not taken, with file and line; what was read before goes on" },
     { "restart_for",  TEXT, LIST, .help = "settings that have changed and do not count yet" },
     { "started_at",   NUM, OPT, .help = SECONDS },
     { "servers",      COUNT, MAP, .word = counted },

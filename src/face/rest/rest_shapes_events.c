@@ -63,6 +63,8 @@ static const struct rest_shape toast = { "ToastEvent", &of_server, "toast", FIEL
     { "dismisses", BOOL, .help = "goes by itself" }) };
 
 static const struct rest_shape alerts = { "AlertsChangedEvent", &event, .tag = "alertsChanged" };
+static const struct rest_shape config = { "ConfigChangedEvent", &event, .tag = "configChanged",
+    .help = "What GET /api/status tells as config_error has begun, changed or ended" };
 static const struct rest_shape modes = { "ModesChangedEvent", &event, .tag = "modesChanged" };
 static const struct rest_shape reset = { "ResetEvent", .tag = "reset",
     .help = "Something was missed for good: all is to be read anew" };
@@ -72,6 +74,6 @@ const struct rest_shape rest_event_shape = {
     "HubEvent",
     .one_of = (const struct rest_shape *const[]){ &added, &removed, &changed, &logged, &catalog,
                                                   &started, &progressed, &completed, &cancelled,
-                                                  &toast, &alerts, &modes, &reset, NULL },
+                                                  &toast, &alerts, &config, &modes, &reset, NULL },
     .help = "The data of one event of the stream",
 };

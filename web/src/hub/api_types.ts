@@ -36,6 +36,7 @@ export type HubEvent =
   | CallCancelledEvent
   | ToastEvent
   | AlertsChangedEvent
+  | ConfigChangedEvent
   | ModesChangedEvent
   | ResetEvent;
 
@@ -177,6 +178,13 @@ export interface ToastEvent {
 
 export interface AlertsChangedEvent {
   type: "alertsChanged";
+  /** seconds since 1970 */
+  at: number;
+}
+
+/** What GET /api/status tells as config_error has begun, changed or ended. */
+export interface ConfigChangedEvent {
+  type: "configChanged";
   /** seconds since 1970 */
   at: number;
 }
@@ -618,6 +626,8 @@ export interface Status {
   socket?: string;
   home?: string;
   files: string[];
+  /** why the files as they are now are not taken, with file and line; what was read before goes on */
+  config_error?: string;
   /** settings that have changed and do not count yet */
   restart_for: string[];
   /** seconds since 1970 */

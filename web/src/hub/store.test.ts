@@ -329,6 +329,20 @@ test("alerts and modes are read when they have changed", async () => {
   assert.deepEqual([store.alerts.value.length, store.modes.value[0]!.id], [1, "read"]);
 });
 
+test("why the config is not taken is read when that begins and when it ends", async () => {
+  await fresh();
+  hub.answers.set("/api/status", () => ({ version: "1", config_error: "config.json:3: oops" }));
+  await hub.tell({ type: "configChanged", at: 1 });
+  await turn();
+  assert.deepEqual(hub.asked, ["/api/status"]);
+  assert.equal(store.status.value!.config_error, "config.json:3: oops");
+  hub.answers.set("/api/status", () => ({ version: "1" }));
+  await pass(250);
+  await hub.tell({ type: "configChanged", at: 2 });
+  await turn();
+  assert.equal(store.status.value!.config_error, undefined);
+});
+
 test("lines of a log come to those who want them, as REST lists them", async () => {
   await fresh();
   const heard: LogEntry[] = [];

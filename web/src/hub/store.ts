@@ -183,6 +183,9 @@ function apply(e: HubEvent): void {
     case "alertsChanged":
       refreshAlerts();
       break;
+    case "configChanged":
+      refreshStatus();
+      break;
     case "modesChanged":
       refreshModes();
       break;
