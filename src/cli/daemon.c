@@ -44,7 +44,7 @@ static const struct pb_error stopping = { PB_E_CLOSED, 0, "patchbay is stopping"
 
 struct reload_wait {
     struct list at; /* in daemon.waiting or .waiting_next */
-    void (*fn)(void *ctx, const struct pb_error *err);
+    control_reloaded_fn *fn;
     void *ctx;
 };
 
@@ -169,7 +169,7 @@ static void reload(void *ctx)
     tell_all_waiting(d, &err);
 }
 
-static void reload_then(void *ctx, void (*fn)(void *ctx, const struct pb_error *err), void *fn_ctx)
+static void reload_then(void *ctx, control_reloaded_fn *fn, void *fn_ctx)
 {
     struct daemon *d = ctx;
     struct reload_wait *w = NEW(struct reload_wait);
@@ -177,6 +177,8 @@ static void reload_then(void *ctx, void (*fn)(void *ctx, const struct pb_error *
     *w = (struct reload_wait){ .fn = fn, .ctx = fn_ctx };
     list_append(reread_runs(&d->config_read) ? &d->waiting_next : &d->waiting, &w->at);
     reload(d);
+    if (d->watch)
+        watch_seen(d->watch);
     if (d->stopping)
         tell_all_waiting(d, &stopping);
 }
@@ -339,6 +341,8 @@ static int start_socket(struct daemon *d, struct pb_error *err)
 
 static void set_facts(struct daemon *d)
 {
+    static const struct control_daemon as_told = { reload_then, on_stop };
+
     d->facts = (struct control_facts){
         .home = d->home,
         .socket = d->attach ? d->socket : NULL,
@@ -348,9 +352,8 @@ static void set_facts(struct daemon *d)
         .started_at = loop_wall(d->loop),
         .started_with = &d->first->settings,
         .settings = &d->config->settings,
-        .reload_then = reload_then,
-        .stop = on_stop,
-        .ctx = d,
+        .daemon = &as_told,
+        .daemon_ctx = d,
     };
     control_set_facts(d->hosts, &d->facts);
 }

@@ -90,6 +90,7 @@ static const struct {
     { 200, "GET", "/api/tools?server=two", "" },
     { 200, "POST", "/api/servers/two/disconnect", "" },
     { 200, "POST", "/api/servers/two/reconnect", "" },
+    { 200, "POST", "/api/servers/two/ping", "" },
     { 200, "POST", "/api/servers/two/restart", "" },
     { 200, "DELETE", "/api/servers/two", "" },
     { 200, "POST", "/api/mcp-clients/connect",

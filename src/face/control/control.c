@@ -415,18 +415,17 @@ static void on_reloaded(void *ctx, const struct pb_error *err)
 
 static void run_reload(struct hosts *s, struct request *r)
 {
-    const struct control_facts *f = control_facts_of(s);
-    struct reload_asker *w;
+    struct reload_asker *w = NEW(struct reload_asker);
 
-    if (!f->reload_then) {
-        request_fail(r, RPC_SERVER_ERROR, SPAN(""), "nothing was read from a file here");
-        return;
-    }
-    w = NEW(struct reload_asker);
     *w = (struct reload_asker){ r, s };
     r->work = w;
     r->cancel = on_reload_asker_gone;
-    f->reload_then(f->ctx, on_reloaded, w);
+    if (control_reload(s, on_reloaded, w))
+        return;
+    r->work = NULL;
+    r->cancel = NULL;
+    free(w);
+    request_fail(r, RPC_SERVER_ERROR, SPAN(""), "nothing was read from a file here");
 }
 
 static void run_stop(struct hosts *s, struct request *r)
@@ -434,8 +433,8 @@ static void run_stop(struct hosts *s, struct request *r)
     const struct control_facts *f = control_facts_of(s);
 
     request_reply(r, SPAN("{\"stopping\":true}"));
-    if (f->stop)
-        f->stop(f->ctx);
+    if (f->daemon)
+        f->daemon->stop(f->daemon_ctx);
 }
 
 /* clang-format off */
@@ -483,6 +482,15 @@ const struct control_facts *control_facts_of(const struct hosts *s)
     const struct control_facts *f = hosts_kept(s);
 
     return f ? f : &none;
+}
+
+bool control_reload(const struct hosts *s, control_reloaded_fn *fn, void *fn_ctx)
+{
+    const struct control_facts *f = control_facts_of(s);
+
+    if (f->daemon)
+        f->daemon->reload(f->daemon_ctx, fn, fn_ctx);
+    return f->daemon != NULL;
 }
 
 static bool handle(struct hosts *s, struct request *r)

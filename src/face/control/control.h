@@ -11,6 +11,15 @@ enum { CONTROL_AUTH = -32090 };
 
 /* Hosts of this set whose scope has `control` answer them from now on. */
 void control_start(struct hosts *s);
+/* Once: err is NULL when what the files say now is taken over. */
+typedef void control_reloaded_fn(void *ctx, const struct pb_error *err);
+/* What the program around a hub does when it is told to. */
+struct control_daemon {
+    /* Reads the config again and takes it over. */
+    void (*reload)(void *ctx, control_reloaded_fn *fn, void *fn_ctx);
+    void (*stop)(void *ctx);
+};
+
 /* The facts that patchbay/status tells. */
 struct control_facts {
     const char *home, *socket, *url;
@@ -23,14 +32,11 @@ struct control_facts {
     /* What the program was started with, and what the files say now; NULL: not known. The first
      * outlives the set. */
     const struct settings *started_with, *settings;
-    /* Reads the config again and applies it, and fn once when that is done: err NULL when what the
-     * files say now is taken over. NULL: not possible. */
-    void (*reload_then)(void *ctx, void (*fn)(void *fn_ctx, const struct pb_error *err),
-                        void *fn_ctx);
-    /* Ends the daemon. */
-    void (*stop)(void *ctx);
-    void *ctx;
+    const struct control_daemon *daemon; /* NULL: nothing was read from files, and nobody stops */
+    void *daemon_ctx;
 };
+/* False, and fn does not run: nothing was read from files here. */
+MUST_CHECK bool control_reload(const struct hosts *s, control_reloaded_fn *fn, void *fn_ctx);
 /* Must it be started again for this setting to count? */
 bool control_wants_restart(const struct setting *row, const struct settings *started_with,
                            const struct settings *now);

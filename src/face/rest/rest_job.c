@@ -45,9 +45,9 @@ static const struct rest_failure *lack(const struct control_facts *f, enum rest_
         .next = "POST /api/mcp-clients/connect adds a server until the hub stops"
     };
 
-    if (kind == ERRAND_CHANGES && !(f->home && f->reload_then && is_read(f, path)))
+    if (kind == ERRAND_CHANGES && !(f->home && f->daemon && is_read(f, path)))
         return &not_ours;
-    return f->home && f->reload_then ? NULL : &no_files;
+    return f->home && f->daemon ? NULL : &no_files;
 }
 
 void *rest_job_new(struct rest_call *c, const struct rest_errand *errand, const char *name)
@@ -108,15 +108,12 @@ static void on_reloaded(void *ctx, const struct pb_error *err)
 static void on_done(void *ctx)
 {
     struct rest_job *j = ctx;
-    const struct control_facts *f = j->rest ? control_facts_of(j->rest->hosts) : NULL;
-
-    if (f && j->rc == 0 && j->errand->kind >= ERRAND_RELOADS) {
-        f->reload_then(f->ctx, on_reloaded, j);
+    if (j->rest && j->rc == 0 && j->errand->kind >= ERRAND_RELOADS &&
+        control_reload(j->rest->hosts, on_reloaded, j))
         return;
-    }
-    if (f && j->r && j->rc < 0)
+    if (j->rest && j->r && j->rc < 0)
         fail_job(j);
-    else if (f && j->r)
+    else if (j->rest && j->r)
         j->errand->then(j);
     job_free(j);
 }

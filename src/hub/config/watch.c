@@ -39,7 +39,8 @@ struct watch {
     size_t n_files;
     struct spot *spots;
     size_t n_spots, cap_spots;
-    bool touched; /* a file itself, so that no look at it is needed to know */
+    bool touched; /* a file itself, so that no look at it is needed to know ... */
+    bool seen;    /* ... unless that may be what watch_seen() was about: then a look decides */
     uint64_t touched_at;
     struct timer quiet;
     loop_fn *changed;
@@ -224,6 +225,7 @@ static void on_quiet(void *ctx)
 {
     struct watch *w = ctx;
 
+    w->seen = false;
     arm_again(w);
     if (look_again(w))
         w->changed(w->ctx); /* which may free w */
@@ -242,6 +244,15 @@ static void touch(struct watch *w)
     timer_start(&w->quiet, left < WATCH_QUIET_MS ? left : WATCH_QUIET_MS);
 }
 
+/* The events of it may still be on their way, and a look tells them from others. Only an edit in
+ * place that changes neither length nor time could pass for one of them, until all is quiet. */
+void watch_seen(struct watch *w)
+{
+    look_again(w);
+    w->seen = true;
+    touch(w);
+}
+
 /* Does the event concern us? Our own inotify_rm_watch() makes events too, of unknown numbers. */
 static bool concerns(struct watch *w, const struct inotify_event *e, const char *name)
 {
@@ -257,7 +268,7 @@ static bool concerns(struct watch *w, const struct inotify_event *e, const char 
         if (strcmp(w->spots[i].name, name) != 0)
             continue;
         ours = true;
-        w->touched |= w->spots[i].is_file;
+        w->touched |= w->spots[i].is_file && !w->seen;
     }
     return ours;
 }

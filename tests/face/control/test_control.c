@@ -504,7 +504,7 @@ struct daemon {
     int reloads, stops;
     const struct pb_error *refuses;
 };
-static void on_reload(void *ctx, void (*fn)(void *ctx, const struct pb_error *err), void *fn_ctx)
+static void on_reload(void *ctx, control_reloaded_fn *fn, void *fn_ctx)
 {
     struct daemon *d = ctx;
 
@@ -516,15 +516,15 @@ static void on_stop(void *ctx) { ((struct daemon *)ctx)->stops++; }
 TEST(the_daemon_tells_about_itself_and_does_as_it_is_told)
 {
     static const char *const files[] = { "/etc/a.json", "/etc/b.json", NULL };
+    static const struct control_daemon daemon = { on_reload, on_stop };
     struct daemon d = { 0 };
     const struct control_facts facts = { .home = "/home",
                                          .socket = "/run/s",
                                          .url = "http://127.0.0.1:1",
                                          .files = files,
                                          .started_at = 1500,
-                                         .reload_then = on_reload,
-                                         .stop = on_stop,
-                                         .ctx = &d };
+                                         .daemon = &daemon,
+                                         .daemon_ctx = &d };
     struct face_client c;
     struct hub_rig rig;
     const char *text;

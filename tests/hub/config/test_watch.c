@@ -143,6 +143,37 @@ TEST(an_edit_that_leaves_size_and_time_as_they_were_is_told)
     end(&r);
 }
 
+TEST(what_is_known_already_is_not_told)
+{
+    const char *path = temp_path("config.json");
+    struct timespec times[2];
+    struct stat st;
+    struct rig r;
+
+    temp_write(path, "aa");
+    BEGIN(&r, path);
+    replace(path, "bb");
+    watch_seen(r.watch); /* before the events were heard */
+    CHECK_INT(told(&r), 0);
+    replace(path, "cc");
+    hear(&r);
+    watch_seen(r.watch); /* and after */
+    CHECK_INT(told(&r), 0);
+    replace(path, "dd");
+    watch_seen(r.watch);
+    append(path, "d"); /* by somebody else, before all is quiet */
+    CHECK_INT(told(&r), 1);
+    watch_seen(r.watch); /* nothing had happened */
+    CHECK_INT(told(&r), 0);
+    CHECK_INT(stat(path, &st), 0);
+    times[0] = st.st_atim;
+    times[1] = st.st_mtim;
+    temp_write(path, "eee");
+    CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+    CHECK_INT(told(&r), 1);
+    end(&r);
+}
+
 TEST(other_files_of_the_directory_are_nobodys_business)
 {
     const char *path = temp_path("config.json");
