@@ -5,8 +5,7 @@
  *   bench_rpc floor-http PORT                    an epoll server without checks
  *   bench_rpc floor-relay COMMAND ARG...         moves bytes to and from it, and looks at none
  *   bench_rpc stdio CALLS DEPTH COMMAND ARG...   starts it and keeps DEPTH calls in flight
- *   bench_rpc http CALLS CLIENTS PORT COMMAND ARG...   starts it; one connection per client
- *
+ *   bench_rpc http CALLS CLIENTS PORT[/PATH] COMMAND ARG...   starts it; one connection per client
  *   bench_rpc start COMMAND ARG...               until it has listed its tools; and its memory then
  *
  * The last three print one JSON line. Loopback only; every loop is bounded by CALLS and LIMIT_S. */
@@ -350,7 +349,11 @@ static int bench_start(char **command)
     return 0;
 }
 
-static int dial(int port)
+/* Where HTTP goes to. */
+static int port;
+static const char *path = "/mcp";
+
+static int dial(void)
 {
     struct sockaddr_in a = { .sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -371,15 +374,15 @@ static int dial(int port)
     return -1;
 }
 
-static void post(int fd, int port, const char *session, const char *body)
+static void post(int fd, const char *session, const char *body)
 {
     char text[2048];
     int n =
         snprintf(text, sizeof text,
-                 "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json"
+                 "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json"
                  "\r\nAccept: application/json, text/event-stream\r\n%s%s%s"
                  "Content-Length: %zu\r\n\r\n%s",
-                 port, *session ? "Mcp-Session-Id: " : "", session,
+                 path, port, *session ? "Mcp-Session-Id: " : "", session,
                  *session ? "\r\nMCP-Protocol-Version: 2025-06-18\r\n" : "", strlen(body), body);
 
     write_all(fd, text, (size_t)n);
@@ -405,12 +408,12 @@ static size_t read_reply(int fd, char *text, size_t cap)
     }
 }
 
-static void open_session(int fd, int port, char *session, size_t cap)
+static void open_session(int fd, char *session, size_t cap)
 {
     static char text[BUFFER];
     char *id;
 
-    post(fd, port, "", INIT);
+    post(fd, "", INIT);
     read_reply(fd, text, sizeof text);
     id = strcasestr(text, "mcp-session-id:");
     if (id) {
@@ -419,7 +422,7 @@ static void open_session(int fd, int port, char *session, size_t cap)
     }
 }
 
-static int bench_http(long calls, int clients, int port, char **command)
+static int bench_http(long calls, int clients, char **command)
 {
     static char sessions[CLIENTS_MAX][128], text[BUFFER];
     int in, out, ep = epoll_create1(EPOLL_CLOEXEC), fds[CLIENTS_MAX];
@@ -434,12 +437,12 @@ static int bench_http(long calls, int clients, int port, char **command)
     for (int i = 0; i < clients; i++) {
         struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)i };
 
-        fds[i] = dial(port);
-        open_session(fds[i], port, sessions[i], sizeof sessions[i]);
+        fds[i] = dial();
+        open_session(fds[i], sessions[i], sizeof sessions[i]);
         epoll_ctl(ep, EPOLL_CTL_ADD, fds[i], &e);
         snprintf(body, sizeof body, CALL, ++asked);
         sent[i] = now();
-        post(fds[i], port, sessions[i], body);
+        post(fds[i], sessions[i], body);
     }
     while (answered < total) {
         struct epoll_event events[CLIENTS_MAX];
@@ -461,7 +464,7 @@ static int bench_http(long calls, int clients, int port, char **command)
                 took[done++] = t - sent[i];
             snprintf(body, sizeof body, CALL, ++asked);
             sent[i] = now();
-            post(fds[i], port, sessions[i], body);
+            post(fds[i], sessions[i], body);
         }
     }
     report(now() - begin, cpu_of(pid) - cpu);
@@ -485,9 +488,13 @@ int main(int argc, char **argv)
         return bench_start(argv + 2);
     if (!strcmp(mode, "stdio") && argc > 4)
         return bench_stdio(strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), argv + 4);
-    if (!strcmp(mode, "http") && argc > 5)
-        return bench_http(strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10),
-                          (int)strtol(argv[4], NULL, 10), argv + 5);
+    if (!strcmp(mode, "http") && argc > 5) {
+        char *rest;
+
+        port = (int)strtol(argv[4], &rest, 10);
+        path = *rest ? rest : path;
+        return bench_http(strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10), argv + 5);
+    }
     fprintf(stderr, "bench_rpc: see the comment at the top of its source\n");
     return 2;
 }
