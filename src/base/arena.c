@@ -1,11 +1,11 @@
 #include "arena.h"
 #include "mem.h"
+#include "spare.h"
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The first block is small: most arenas hold a few strings, and small blocks come from the
- * allocator's fast lists. Those after it double. */
+/* The first block is small: most arenas hold a few strings. Those after it double. */
 enum { BLOCK_FIRST = 480, BLOCK_MOST = 4000 };
 
 struct arena_block {
@@ -34,7 +34,7 @@ void *arena_alloc(struct arena *a, size_t n)
             cap = BLOCK_MOST;
         if (cap < n)
             cap = n;
-        b = mem_alloc(sizeof *b + cap);
+        b = spare_take(sizeof *b + cap);
         b->cap = cap;
         b->used = 0;
         b->next = a->head;
@@ -77,7 +77,7 @@ static void drop(struct arena_block *b)
     while (b) {
         struct arena_block *next = b->next;
 
-        free(b);
+        spare_give(b, sizeof *b + b->cap);
         b = next;
     }
 }

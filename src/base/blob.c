@@ -1,4 +1,5 @@
 #include "blob.h"
+#include "limits.h"
 #include "mem.h"
 #include "spare.h"
 
@@ -13,10 +14,17 @@ struct blob *blob_new(struct span s)
     return b;
 }
 
+/* Short ones are copied: one block that is kept is less than two, of which one is not. */
 struct blob *blob_take_buf(struct buf *src)
 {
-    struct blob *b = spare_take(sizeof *b);
+    struct blob *b;
 
+    if (sizeof *b + src->n < SPARE_MOST) {
+        b = blob_new(buf_span(src));
+        buf_done(src);
+        return b;
+    }
+    b = spare_take(sizeof *b);
     *b = (struct blob){ .refs = 1, .n = src->n };
     b->p = buf_take(src);
     return b;

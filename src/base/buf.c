@@ -1,5 +1,6 @@
 #include "buf.h"
 #include "mem.h"
+#include "spare.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,9 +13,19 @@ char *buf_grow(struct buf *b, size_t more)
 
     while (cap < need)
         cap += cap / 2 + BUF_MIN;
-    b->p = mem_resize(b->p, cap);
+    b->p = b->p ? mem_resize(b->p, cap) : spare_take(cap);
     b->cap = cap;
     return b->p + b->n;
+}
+
+/* What somebody else made the block of may be smaller than what is kept for its size, unless that
+ * is its size. */
+void buf_drop(struct buf *b)
+{
+    if (b->cap % SPARE_STEP == 0)
+        spare_give(b->p, b->cap);
+    else
+        free(b->p);
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

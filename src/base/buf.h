@@ -12,11 +12,12 @@ struct buf {
 
 #define AUTO_BUF __attribute__((cleanup(buf_done)))
 
+void buf_drop(struct buf *b); /* gives its memory back; for buf_done() */
 /* Inline, because most of those that a function has for the rare case stay empty. */
 static inline void buf_done(struct buf *b)
 {
     if (b->p)
-        free(b->p);
+        buf_drop(b);
     *b = (struct buf){ 0 };
 }
 /* The same bytes for another owner; b is empty then. */

@@ -18,8 +18,8 @@ static const bool is_off = true;
 static const bool is_off = false;
 #endif
 
-enum { STEP = 64, SIZES = SPARE_MOST / STEP };
-_Static_assert(SPARE_MOST % STEP == 0, "sizes are rounded up to steps");
+enum { SIZES = SPARE_MOST / SPARE_STEP };
+_Static_assert(SPARE_MOST % SPARE_STEP == 0, "sizes are rounded up to steps");
 
 struct spare {
     struct spare *next;
@@ -72,22 +72,22 @@ static void *fresh(size_t n) { return is_off ? mem_alloc_uncounted(n) : mem_allo
 
 void *spare_take(size_t n)
 {
-    size_t i = (n - 1) / STEP;
+    size_t i = (n - 1) / SPARE_STEP;
     struct spare *p;
 
     if (n - 1 >= SPARE_MOST)
         return fresh(n);
     if (!mine || !mine->of[i])
-        return fresh((i + 1) * STEP);
+        return fresh((i + 1) * SPARE_STEP);
     p = mine->of[i];
     mine->of[i] = p->next;
-    mine->bytes -= (i + 1) * STEP;
+    mine->bytes -= (i + 1) * SPARE_STEP;
     return p;
 }
 
 static bool keep(void *p, size_t n)
 {
-    size_t i = (n - 1) / STEP, size = (i + 1) * STEP;
+    size_t i = (n - 1) / SPARE_STEP, size = (i + 1) * SPARE_STEP;
     struct spare *one = p;
 
     if (is_off || n - 1 >= SPARE_MOST || (!mine && !begin()) || mine->bytes + size > SPARE_BYTES)

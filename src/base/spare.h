@@ -7,7 +7,10 @@
 #include "macros.h"
 #include <stddef.h>
 
-/* Not zeroed. */
+/* What is taken is rounded up to this. */
+enum { SPARE_STEP = 64 };
+
+/* Not zeroed. Comes from malloc(): who does not give it back may free() or realloc() it. */
 void *spare_take(size_t n) __attribute__((returns_nonnull, malloc));
 /* n is what it was taken with. Any thread. NULL is fine. */
 void spare_give(void *p, size_t n);
