@@ -3,7 +3,7 @@
 #include <strings.h>
 
 enum {
-    FIELDS_MIN = 12,
+    FIELDS_MIN = 16,
     BLANKS_MAX = 4,          /* RFC 9112 2.2: an empty line before a request is to be ignored */
     BODY_ROOM_MIN = 16384,   /* reserved on the word of a Content-Length */
     BODY_ROOM_MAX = 1048576, /* for one read */
@@ -45,7 +45,8 @@ static struct http1_field *open_field(struct http1 *h)
 {
     if (h->n_fields == h->fields_cap) {
         h->fields_cap = (uint16_t)(h->fields_cap ? h->fields_cap * 2 : FIELDS_MIN);
-        h->fields = mem_resize(h->fields, h->fields_cap * sizeof *h->fields);
+        h->fields = h->fields ? mem_resize(h->fields, h->fields_cap * sizeof *h->fields)
+                              : spare_take(FIELDS_MIN * sizeof *h->fields);
     }
     h->fields[h->n_fields] = (struct http1_field){ 0 };
     return &h->fields[h->n_fields++];
@@ -137,7 +138,7 @@ void http1_done(struct http1 *h)
 {
     buf_done(&h->head);
     buf_done(&h->body);
-    free(h->fields);
+    spare_give(h->fields, h->fields_cap * sizeof *h->fields);
     h->fields = NULL;
     h->n_fields = h->fields_cap = 0;
 }
@@ -262,6 +263,15 @@ static bool single_ok(struct http1 *h)
     return true;
 }
 
+/* One bit out of 64, in upper or lower case: a field whose bit is missing is not there, and one whose
+ * bit was seen once is there once. The factors keep the usual names apart. */
+static uint64_t name_bit(const char *name, size_t n)
+{
+    unsigned first = (uint8_t)name[0] | 0x20, last = (uint8_t)name[n - 1] | 0x20;
+
+    return UINT64_C(1) << ((n * 7 + first + last * 19) % 64);
+}
+
 static bool fields_ok(struct http1 *h)
 {
     size_t codings;
@@ -269,15 +279,19 @@ static bool fields_ok(struct http1 *h)
 
     for (size_t i = 0; i < h->n_fields; i++) {
         struct http1_field *f = &h->fields[i];
+        uint64_t bit;
 
         if (!f->name_n) {
             refuse(h, 400, "A header field has no name.");
             return false;
         }
+        bit = name_bit(h->head.p + f->name, f->name_n);
+        h->twice |= h->names & bit;
+        h->names |= bit;
         while (f->value_n && is_blank(h->head.p[f->value + f->value_n - 1]))
             f->value_n--;
     }
-    if (!single_ok(h))
+    if (h->twice && !single_ok(h))
         return false;
     if (!http1_is_10(h) && !http1_find(h, SPAN("Host"), NULL).p) {
         refuse(h, 400, "The Host field is missing.");
@@ -460,13 +474,18 @@ struct span http1_value(const struct http1 *h, size_t i)
 struct span http1_find(const struct http1 *h, struct span name, size_t *count)
 {
     struct span found = { 0 };
+    uint64_t bit = name_bit(name.p, name.n);
     size_t n = 0;
 
-    for (size_t i = 0; i < h->n_fields; i++) {
+    for (size_t i = 0; h->names & bit && i < h->n_fields; i++) {
         const struct http1_field *f = &h->fields[i];
 
-        if (f->name_n == name.n && !strncasecmp(h->head.p + f->name, name.p, name.n) && !n++)
+        if (f->name_n != name.n || strncasecmp(h->head.p + f->name, name.p, name.n) != 0)
+            continue;
+        if (!n++)
             found = http1_value(h, i);
+        if (!(h->twice & bit))
+            break;
     }
     if (count)
         *count = n;

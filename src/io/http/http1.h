@@ -33,6 +33,8 @@ struct http1 {
     size_t max_body;
     uint64_t left;  /* of a body with a length; of a chunk when chunked */
     uint64_t extra; /* bytes of chunk extensions and trailers so far */
+    uint64_t names; /* of the fields that are there, a bit each: see name_bit() */
+    uint64_t twice; /* of them, those that more than one has */
 };
 
 void http1_init(struct http1 *h, size_t max_body);

@@ -3,12 +3,14 @@
 
 struct http_request *http_request_new(struct http_conn *c)
 {
-    struct http_request *r = NEW(struct http_request);
+    struct http_request *r = spare_take(sizeof *r);
 
+    *r = (struct http_request){
+        .conn = c,
+        .loop = c->server->loop,
+        .bodies = tally_ref(c->server->bodies),
+    };
     http1_init(&r->in, c->server->max_body);
-    r->conn = c;
-    r->loop = c->server->loop;
-    r->bodies = tally_ref(c->server->bodies);
     return r;
 }
 
@@ -28,7 +30,7 @@ void http_request_free(struct http_request *r)
     http_request_weigh(r);
     tally_unref(r->bodies);
     free(r->fields);
-    free(r);
+    spare_give(r, sizeof *r);
 }
 
 static void run_gone(void *ctx)
@@ -122,7 +124,7 @@ struct span http_repeated(const struct http_request *r, const char *prefix)
 {
     size_t n = strlen(prefix), count;
 
-    for (size_t i = 0; i < r->in.n_fields; i++) {
+    for (size_t i = 0; r->in.twice && i < r->in.n_fields; i++) {
         struct span name = http1_name(&r->in, i);
 
         if (name.n < n || !span_is_nocase(span_make(name.p, n), prefix))

@@ -43,7 +43,7 @@ static void exchange_free(struct exchange *x)
     if (x->spec.opens_session && !s->ended && !peer_revision(s->peer))
         session_end(s); /* the handshake was refused */
     batch_done(&x->batch);
-    free(x);
+    spare_give(x, sizeof *x);
     if (e->draining && list_empty(&e->exchanges) && e->idle_fn) {
         loop_defer(e->loop, e->idle_fn, e->idle_ctx);
         e->idle_fn = NULL;
@@ -210,13 +210,16 @@ const struct peer_ops modern_peer_ops = { modern_send, on_finished, NULL };
 void exchange_start(struct endpoint *e, struct http_request *r, const struct exchange_spec *spec,
                     struct message *take_message, const struct http_facts *facts)
 {
-    struct exchange *x = NEW(struct exchange);
+    struct exchange *x = spare_take(sizeof *x);
     bool over;
 
-    x->endpoint = e;
-    x->spec = *spec;
-    x->http = r;
-    x->batch.sum = &e->streams->batched;
+    *x = (struct exchange){
+        .endpoint = e,
+        .spec = *spec,
+        .http = r,
+        .batch.sum = &e->streams->batched,
+    };
+    list_init(&x->link);
     list_append(&e->exchanges, &x->link);
     http_on_gone(r, on_gone, x);
     if (spec->is_batch) {
