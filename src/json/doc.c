@@ -29,39 +29,64 @@ struct frame {
     uint64_t bits;  /* of its keys: see unique_bit() */
 };
 
-static __attribute__((noinline, cold)) void tape_grow(struct json_doc *doc)
+/* The tape while it is written, in what the compiler may keep in registers: nobody outside the loop
+ * gets its address. */
+struct tape {
+    struct json_node *nodes;
+    const uint8_t *text;
+    uint32_t n, cap;
+};
+
+/* What walk() adds at most before it looks for room again: a value, and a key. */
+enum { TAPE_STEP = 2 };
+
+static HOT struct tape tape_of(const struct json_doc *doc)
 {
-    doc->cap = doc->cap ? doc->cap * 2 : TAPE_MIN; /* walk() ends before JSON_NODES_MAX is passed */
-    doc->nodes = mem_resize(doc->nodes, doc->cap * sizeof *doc->nodes);
+    return (struct tape){ doc->nodes, (const uint8_t *)doc->text.p, doc->n, doc->cap };
 }
 
-static HOT uint32_t tape_add(struct json_doc *doc, const uint8_t *from, const uint8_t *to,
-                             uint32_t info)
+/* Does nothing when there would be room for more than JSON_NODES_MAX. */
+static __attribute__((noinline, cold)) struct tape tape_grow(struct json_doc *doc, struct tape t)
 {
-    const uint8_t *base = (const uint8_t *)doc->text.p;
+    enum { MOST = JSON_NODES_MAX + TAPE_STEP - 1 };
 
-    if (RARE(doc->n == doc->cap))
-        tape_grow(doc);
-    doc->nodes[doc->n] = (struct json_node){
-        .start = (uint32_t)(from - base),
-        .end = (uint32_t)(to - base),
-        .next = doc->n + 1,
+    doc->n = t.n;
+    if (doc->cap < MOST) {
+        doc->cap = doc->cap ? doc->cap * 2 : TAPE_MIN;
+        if (doc->cap > MOST)
+            doc->cap = MOST;
+        doc->nodes = mem_resize(doc->nodes, doc->cap * sizeof *doc->nodes);
+    }
+    return tape_of(doc);
+}
+
+static HOT bool tape_has_room(const struct tape *t) { return t->cap - t->n >= TAPE_STEP; }
+
+static HOT uint32_t tape_add(struct tape *t, const uint8_t *from, const uint8_t *to, uint32_t info)
+{
+    t->nodes[t->n] = (struct json_node){
+        .start = (uint32_t)(from - t->text),
+        .end = (uint32_t)(to - t->text),
+        .next = t->n + 1,
         .info = info,
     };
-    return doc->n++;
+    return t->n++;
 }
 
+_Static_assert(('}' & NODE_KEYED) && !(']' & NODE_KEYED), "the bracket tells of what it is a child");
+
 /* A value goes onto the tape as the newest child of `parent`. */
-static HOT uint32_t tape_child(struct json_doc *doc, struct frame *parent, const uint8_t *from,
+static HOT uint32_t tape_child(struct tape *t, struct frame *parent, const uint8_t *from,
                                const uint8_t *to, uint32_t info)
 {
-    parent->last = tape_add(doc, from, to, parent->close == '}' ? info | NODE_KEYED : info);
+    parent->last = tape_add(t, from, to, info | (parent->close & NODE_KEYED));
     parent->count++;
     return parent->last;
 }
 
 /* A key of the object of frame f; `unique`: which may not have it twice. */
-static HOT const uint8_t *read_key(struct reader *r, struct frame *f, const uint8_t *p, bool unique)
+static HOT const uint8_t *read_key(struct reader *r, struct tape *t, struct frame *f,
+                                   const uint8_t *p, bool unique)
 {
     const uint8_t *open, *behind;
     bool escaped;
@@ -72,7 +97,7 @@ static HOT const uint8_t *read_key(struct reader *r, struct frame *f, const uint
     p = lex_key(&r->lex, p, &behind, &escaped);
     if (RARE(!p))
         return NULL;
-    tape_add(r->doc, open, behind, JSON_STRING | NODE_NAME | (escaped ? NODE_ESCAPED : 0));
+    tape_add(t, open, behind, JSON_STRING | NODE_NAME | (escaped ? NODE_ESCAPED : 0));
     if (unique) {
         uint64_t bit =
             unique_bit(span_make((const char *)open + 1, (size_t)(behind - open) - 2), escaped);
@@ -122,12 +147,11 @@ static HOT bool is_watched(const struct reader *r, int depth, const enum keep_mo
     return mode == MODE_KEYS || depth <= r->unique;
 }
 
-static HOT void begin_container(struct reader *r, struct frame *parent, const uint8_t *p,
+static HOT void begin_container(struct tape *t, struct frame *parent, const uint8_t *p,
                                 const enum keep_mode mode)
 {
     parent[1] = (struct frame){
-        .node =
-            mode == MODE_KEYS ? r->doc->n : tape_child(r->doc, parent, p, p, container_type(*p)),
+        .node = mode == MODE_KEYS ? t->n : tape_child(t, parent, p, p, container_type(*p)),
         .close = (uint8_t)(*p + 2), /* '[' and ']', '{' and '}' are two apart */
     };
 }
@@ -143,45 +167,56 @@ static bool keys_differ(struct reader *r, uint32_t first, uint32_t n, enum uniqu
 }
 
 /* The container of frame f ends before p. */
-static HOT bool end_container(struct reader *r, const struct frame *f, const uint8_t *p,
-                              const enum keep_mode mode)
+static HOT bool end_container(struct reader *r, struct tape *t, const struct frame *f,
+                              const uint8_t *p, const enum keep_mode mode)
 {
-    struct json_doc *doc = r->doc;
     struct json_node *n;
 
     if (mode == MODE_KEYS) {
-        bool fine = !f->doubt || keys_differ(r, f->node, doc->n - f->node, UNIQUE_KEYS);
+        bool fine = !f->doubt || keys_differ(r, f->node, t->n - f->node, UNIQUE_KEYS);
 
-        doc->n = f->node;
+        t->n = f->node;
         return fine;
     }
-    n = &doc->nodes[f->node];
-    n->end = (uint32_t)(p - (const uint8_t *)doc->text.p);
-    n->next = doc->n;
+    n = &t->nodes[f->node];
+    n->end = (uint32_t)(p - t->text);
+    n->next = t->n;
     n->info |= f->count << NODE_COUNT_SHIFT;
     if (f->count)
-        doc->nodes[f->last].info |= NODE_LAST;
+        t->nodes[f->last].info |= NODE_LAST;
     return !f->doubt || keys_differ(r, f->node + 1, f->count, UNIQUE_TAPED);
 }
 
 static const uint8_t *walk_keys(struct reader *r, const uint8_t *p, int depth);
 
-/* A scalar, or a container that lies too deep for this mode. */
-static HOT const uint8_t *read_whole(struct reader *r, struct frame *parent, const uint8_t *p,
-                                     int depth, const enum keep_mode mode)
+/* A container that lies too deep for this mode. */
+static HOT const uint8_t *read_opaque(struct reader *r, struct tape *t, const uint8_t *p, int depth,
+                                      const enum keep_mode mode)
+{
+    if (mode == MODE_KEYS || depth >= r->unique)
+        return check_container(&r->lex, p, depth);
+    r->doc->n = t->n;
+    p = walk_keys(r, p, depth);
+    *t = tape_of(r->doc);
+    return p;
+}
+
+/* A scalar that begins with c, or a container that lies too deep for this mode. */
+static HOT const uint8_t *read_whole(struct reader *r, struct tape *t, struct frame *parent,
+                                     const uint8_t *p, uint8_t c, int depth,
+                                     const enum keep_mode mode)
 {
     const uint8_t *from = p;
-    uint8_t c = lex_peek(p, r->lex.end);
-    uint32_t info = NODE_OPAQUE | container_type(c);
+    uint32_t info;
 
-    if (!is_open(c))
+    if (!is_open(c)) {
         p = read_scalar(&r->lex, p, c, &info);
-    else if (mode == MODE_TAPE && depth < r->unique)
-        p = walk_keys(r, p, depth);
-    else
-        p = check_container(&r->lex, p, depth);
+    } else {
+        info = NODE_OPAQUE | container_type(c);
+        p = read_opaque(r, t, p, depth, mode);
+    }
     if (OFTEN(p) && mode == MODE_TAPE)
-        tape_child(r->doc, parent, from, p, info);
+        tape_child(t, parent, from, p, info);
     return p;
 }
 
@@ -193,37 +228,43 @@ static HOT const uint8_t *walk(struct reader *r, const uint8_t *p, const int flo
     const uint8_t *const end = r->lex.end;
     const int deep = mode == MODE_TAPE ? r->keep : r->unique;
     struct frame stack[JSON_DEPTH_MAX + 1], *top = stack;
+    struct tape t = tape_of(r->doc);
     int depth = floor;
     uint8_t c;
 
     stack[0] = (struct frame){ 0 };
     for (;;) {
         c = lex_next(&p, end);
-        if (RARE(r->doc->n >= JSON_NODES_MAX))
-            return lex_refuse_many(&r->lex, p);
+        if (RARE(!tape_has_room(&t))) {
+            t = tape_grow(r->doc, t);
+            if (!tape_has_room(&t))
+                return lex_refuse_many(&r->lex, p);
+        }
         if (is_open(c) && depth < deep) {
             if (RARE(depth == JSON_DEPTH_MAX))
                 return lex_refuse_deep(&r->lex, p);
-            begin_container(r, top++, p++, mode);
+            begin_container(&t, top++, p++, mode);
             depth++;
             if (lex_next(&p, end) != top->close) {
                 if (top->close == '}' &&
-                    RARE(!(p = read_key(r, top, p, is_watched(r, depth, mode)))))
+                    RARE(!(p = read_key(r, &t, top, p, is_watched(r, depth, mode)))))
                     return NULL;
                 continue;
             }
-        } else if (RARE(!(p = read_whole(r, top, p, depth, mode)))) {
+        } else if (RARE(!(p = read_whole(r, &t, top, p, c, depth, mode)))) {
             return NULL;
         }
         for (; depth > floor && (c = lex_next(&p, end)) == top->close; top--, depth--)
-            if (RARE(!end_container(r, top, ++p, mode)))
+            if (RARE(!end_container(r, &t, top, ++p, mode)))
                 return NULL;
-        if (depth == floor)
+        if (depth == floor) {
+            r->doc->n = t.n;
             return p;
+        }
         if (RARE(c != ','))
             return lex_refuse_after(&r->lex, p, top->close);
         p++;
-        if (top->close == '}' && RARE(!(p = read_key(r, top, p, is_watched(r, depth, mode)))))
+        if (top->close == '}' && RARE(!(p = read_key(r, &t, top, p, is_watched(r, depth, mode)))))
             return NULL;
     }
 }

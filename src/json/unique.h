@@ -7,18 +7,21 @@ enum unique_layout {
     UNIQUE_KEYS,  /* keys only, one after the other */
 };
 
-/* One bit out of 64 for a key as it is written: keys with different bits are different. Escapes
- * hide what a key is, so one that has any may be each of them. */
+/* One bit out of 64 for a key as it is written, between its quotes: keys with different bits are
+ * different. Escapes hide what a key is, so one that has any may be each of them. */
 static inline uint64_t unique_bit(struct span key, bool escaped)
 {
-    uint64_t ends = 0;
+    uint16_t first = 0, last = 0; /* two bytes each; a single one comes with a quote */
 
     if (escaped)
         return UINT64_MAX;
-    if (key.n)
-        ends = (uint8_t)key.p[0] | (uint64_t)(uint8_t)key.p[key.n / 2] << 8 |
-               (uint64_t)(uint8_t)key.p[key.n - 1] << 16 | (uint64_t)key.n << 24;
-    return UINT64_C(1) << (ends * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+    if (key.n) {
+        memcpy(&first, key.p, sizeof first);
+        memcpy(&last, key.p + key.n - sizeof last, sizeof last);
+    }
+    return UINT64_C(1) << (((first | (uint64_t)last << 16 | (uint64_t)key.n << 32) *
+                            UINT64_C(0x9E3779B97F4A7C15)) >>
+                           58);
 }
 
 /* `first` is the entry of the first of n keys. Returns the entry of the first key that was there
