@@ -6,13 +6,13 @@
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* Not strncasecmp(): in a Turkish locale "I" and "i" are different letters to it. */
-bool span_is_nocase(struct span a, const char *s)
+bool span_eq_nocase(struct span a, struct span b)
 {
     size_t i = 0;
 
-    while (i < a.n && s[i] && (a.p[i] == s[i] || lower(a.p[i]) == lower(s[i])))
+    while (i < a.n && i < b.n && lower(a.p[i]) == lower(b.p[i]))
         i++;
-    return i == a.n && !s[i];
+    return i == a.n && i == b.n;
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

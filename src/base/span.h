@@ -62,8 +62,14 @@ static inline struct span span_from(struct span a, size_t n)
     return (struct span){ n ? a.p + n : a.p, a.n - n };
 }
 
-/* ASCII case does not matter: for header names. */
-bool span_is_nocase(struct span a, const char *s);
+/* ASCII case does not matter: for header names. Most are written as we do. */
+bool span_eq_nocase(struct span a, struct span b);
+static inline bool span_is_nocase(struct span a, const char *s)
+{
+    struct span b = span_of(s);
+
+    return a.n == b.n && (span_eq(a, b) || span_eq_nocase(a, b));
+}
 /* Without spaces, tabs, CR and LF at both ends. */
 struct span span_trim(struct span a);
 /* <0, 0, >0 in byte order. */

@@ -73,7 +73,8 @@ static HOT uint32_t tape_add(struct tape *t, const uint8_t *from, const uint8_t 
     return t->n++;
 }
 
-_Static_assert(('}' & NODE_KEYED) && !(']' & NODE_KEYED), "the bracket tells of what it is a child");
+_Static_assert(('}' & NODE_KEYED) && !(']' & NODE_KEYED),
+               "the bracket tells of what it is a child");
 
 /* A value goes onto the tape as the newest child of `parent`. */
 static HOT uint32_t tape_child(struct tape *t, struct frame *parent, const uint8_t *from,

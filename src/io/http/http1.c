@@ -263,8 +263,8 @@ static bool single_ok(struct http1 *h)
     return true;
 }
 
-/* One bit out of 64, in upper or lower case: a field whose bit is missing is not there, and one whose
- * bit was seen once is there once. The factors keep the usual names apart. */
+/* One bit out of 64, in upper or lower case: a field whose bit is missing is not there, and one
+ * whose bit was seen once is there once. The factors keep the usual names apart. */
 static uint64_t name_bit(const char *name, size_t n)
 {
     unsigned first = (uint8_t)name[0] | 0x20, last = (uint8_t)name[n - 1] | 0x20;

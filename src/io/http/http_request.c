@@ -115,9 +115,9 @@ struct blob *http_take_body(struct http_request *r)
     return body;
 }
 
-struct span http_header(const struct http_request *r, const char *name, size_t *count)
+struct span http_header_span(const struct http_request *r, struct span name, size_t *count)
 {
-    return http1_find(&r->in, span_of(name), count);
+    return http1_find(&r->in, name, count);
 }
 
 struct span http_repeated(const struct http_request *r, const char *prefix)

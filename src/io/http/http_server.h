@@ -70,7 +70,12 @@ struct span http_body(const struct http_request *r);
  * bodies of the server until it is freed. */
 struct blob *http_take_body(struct http_request *r);
 /* By name, any case; an empty span with p == NULL when absent. *count (may be NULL): how often. */
-struct span http_header(const struct http_request *r, const char *name, size_t *count);
+struct span http_header_span(const struct http_request *r, struct span name, size_t *count);
+/* Inline: the length of a literal is known when it is compiled. */
+static inline struct span http_header(const struct http_request *r, const char *name, size_t *count)
+{
+    return http_header_span(r, span_of(name), count);
+}
 /* The name of a field that begins so, in any case, and comes more than once; p == NULL: none. */
 struct span http_repeated(const struct http_request *r, const char *prefix);
 size_t http_fields(const struct http_request *r, const struct http_field **out);
