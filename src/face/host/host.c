@@ -267,12 +267,20 @@ static int check_scope(const struct hosts *s, const struct host_scope *want, str
                 want->mode, names.n ? buf_cstr(&names) : "none");
 }
 
+static bool same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static bool is_of_scope(const struct host *h, const struct host_scope *scope, unsigned expose)
+{
+    return h->expose == expose && h->control == scope->control &&
+           same_name(h->server_name, scope->server) && same_name(h->mode, scope->mode);
+}
+
 int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out,
               struct pb_error *err)
 {
     unsigned expose = scope->expose ? scope->expose : s->expose;
     AUTO_BUF struct buf key = { 0 };
-    struct host *h;
+    struct host *h = s->found;
     int rc;
 
     if (s->closing)
@@ -280,7 +288,9 @@ int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out
     rc = check_scope(s, scope, err);
     if (rc < 0)
         return rc;
-    /* Not printed: this is asked for every HTTP request. */
+    *out = h;
+    if (h && is_of_scope(h, scope, expose))
+        return 0;
     buf_uint(&key, expose);
     buf_str(&key, scope->control ? " c" : " n");
     buf_byte(&key, scope->server ? 's' : scope->mode ? 'm' : 'a');
@@ -290,7 +300,7 @@ int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out
         h = host_new(s, scope, expose);
         map_put(&s->by_scope, buf_span(&key), h);
     }
-    *out = h;
+    *out = s->found = h;
     return 0;
 }
 

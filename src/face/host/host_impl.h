@@ -36,6 +36,7 @@ struct hosts {
 
     struct list hosts;
     struct map by_scope;
+    struct host *found; /* the last one that was asked for: mostly it is asked for again */
     struct map tasks; /* "server\nid" -> the first struct task_watch of it */
     struct map
         asked; /* address of a struct link_question -> the struct host_question of its client */

@@ -18,6 +18,8 @@ struct bearer {
 
 /* One place where MCP is spoken: made when it is first asked for. */
 struct mount {
+    struct host *host;
+    const char *principal; /* the guard's or the bearer's */
     struct endpoint *endpoint;
     struct sse_carrier *sse;
     const struct bearer *by; /* NULL: our own token opens it, or none is wanted */
@@ -28,7 +30,8 @@ struct serve {
     struct pb_loop *loop;
     struct front front; /* its streams are those of all mounts */
     struct rest *rest;
-    struct map mounts; /* by host and principal: however it is spelt, a place is made once */
+    struct map mounts;   /* by host and principal: however it is spelt, a place is made once */
+    struct mount *found; /* the last one that was asked for: mostly it is asked for again */
     struct tokens *tokens;
     struct map bearers; /* by principal, which sessions borrow */
     int64_t started_at;
@@ -104,24 +107,28 @@ static struct mount *find_mount(struct serve *s, const struct path_target *p, co
 {
     AUTO_BUF struct buf messages = { 0 }, key = { 0 };
     struct host *host;
-    struct mount *m;
+    struct mount *m = s->found;
 
     /* Asked each time: a server or mode may be gone by now. */
     if (hosts_get(s->hosts, &p->scope, &host, err) < 0)
         return NULL;
+    if (m && m->host == host && strcmp(m->principal, principal) == 0)
+        return m;
     buf_add(&key, &host, sizeof host); /* hosts outlive this listener */
     buf_str(&key, principal);
     m = map_get(&s->mounts, buf_span(&key));
     if (m)
-        return m;
+        return s->found = m;
     buf_add_span(&messages, p->path);
     buf_str(&messages, "/messages");
     m = NEW(struct mount);
+    m->host = host;
+    m->principal = principal;
     m->endpoint = endpoint_new(host_server(host), &s->front.streams, principal, false);
     m->sse = sse_carrier_new(host_server(host), &s->front.streams, buf_cstr(&messages));
     m->by = map_get(&s->bearers, span_of(principal));
     map_put(&s->mounts, buf_span(&key), m);
-    return m;
+    return s->found = m;
 }
 
 /* What is the same for everybody, and that we are alive, is no secret; but a page elsewhere need
@@ -212,6 +219,8 @@ void serve_set_tokens(struct serve *s, struct tokens *take_tokens)
         if (may_stay(m))
             continue;
         map_del(&s->mounts, span_make(slot->key, slot->key_n));
+        if (s->found == m)
+            s->found = NULL;
         mount_free(m);
     }
     MAP_FOREACH(slot, &s->bearers) {
@@ -418,6 +427,7 @@ static void close_all(void *ctx)
 
     MAP_FOREACH(slot, &s->mounts)
         mount_free(slot->value);
+    s->found = NULL;
     map_done(&s->mounts);
     front_close(&s->front, on_closed, s);
 }

@@ -42,11 +42,12 @@ void rest_metrics_free(struct rest_metrics *m)
 
 /* ---- counting ---- */
 
-static struct numbers *numbers_of(struct rest_metrics *m, const char *server)
+/* NULL: the server was removed. Its calls end after it; they must not begin it anew. */
+static struct numbers *numbers_of(struct rest_metrics *m, const struct hub *h, const char *server)
 {
     struct numbers *n = map_get(&m->servers, span_of(server));
 
-    if (!n) {
+    if (!n && hub_link(h, server)) {
         n = NEW(struct numbers);
         map_put(&m->servers, span_of(server), n);
     }
@@ -57,6 +58,8 @@ static void count_call(struct numbers *n, enum metrics_outcome outcome, double m
 {
     size_t i = 0;
 
+    if (!n)
+        return;
     n->calls[outcome]++;
     n->seconds += ms / 1000;
     while (i < BOUNDS && ms / 1000 > bounds[i])
@@ -66,6 +69,8 @@ static void count_call(struct numbers *n, enum metrics_outcome outcome, double m
 
 static void count_state(struct numbers *n, const struct hub_event *e)
 {
+    if (!n)
+        return;
     n->connects += e->state.to.state == LINK_CONNECTED;
     n->reconnects += e->state.to.state == LINK_RECONNECTING;
     /* With a message: it was not asked to go. */
@@ -74,21 +79,19 @@ static void count_state(struct numbers *n, const struct hub_event *e)
 
 void rest_metrics_hub(struct rest_metrics *m, const struct hub *h, const struct hub_event *e)
 {
-    /* Its calls end after it; they must not begin it anew. */
-    if (e->kind == EVENT_SERVER_REMOVED || !hub_link(h, e->server)) {
-        free(map_del(&m->servers, span_of(e->server)));
-        return;
-    }
     switch (e->kind) {
+    case EVENT_SERVER_REMOVED:
+        free(map_del(&m->servers, span_of(e->server)));
+        break;
     case EVENT_STATE:
-        count_state(numbers_of(m, e->server), e);
+        count_state(numbers_of(m, h, e->server), e);
         break;
     case EVENT_CALL_COMPLETED:
-        count_call(numbers_of(m, e->server), e->call.success ? OUTCOME_OK : OUTCOME_FAILED,
+        count_call(numbers_of(m, h, e->server), e->call.success ? OUTCOME_OK : OUTCOME_FAILED,
                    e->call.ms);
         break;
     case EVENT_CALL_CANCELLED:
-        count_call(numbers_of(m, e->server),
+        count_call(numbers_of(m, h, e->server),
                    e->call.why == CALL_TIMED_OUT ? OUTCOME_TIMEOUT : OUTCOME_CANCELLED, e->call.ms);
         break;
     default:
