@@ -77,14 +77,18 @@ static inline const uint8_t *scan_rest(const uint8_t *p, const uint8_t *end)
 /* The first special byte at or after p, or end. */
 static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end)
 {
-    while (end - p >= SCAN_STEP) {
-        __typeof__(scan_block(p)) bits = scan_block(p);
+    __typeof__(scan_block(p)) bits;
 
+    if (end - p < SCAN_STEP)
+        return scan_rest(p, end);
+    for (; end - p >= SCAN_STEP; p += SCAN_STEP) {
+        bits = scan_block(p);
         if (bits)
             return scan_first(p, bits);
-        p += SCAN_STEP;
     }
-    return scan_rest(p, end);
+    /* what is left, and a bit of what is known to be plain */
+    bits = scan_block(end - SCAN_STEP);
+    return bits ? scan_first(end - SCAN_STEP, bits) : end;
 }
 
 /* Is there a valid sequence of two, three or four bytes, its first four bytes in w, the first one

@@ -30,27 +30,36 @@ void json_escape(struct buf *b, uint32_t c)
     }
 }
 
-void json_quote(struct buf *b, struct span s)
+/* From the first character on that needs a look. */
+static void quote_rest(struct buf *b, const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *p = (const uint8_t *)s.p, *end = (const uint8_t *)span_end(s);
-
-    buf_reserve(b, s.n + 2);
-    buf_byte(b, '"');
     while (p < end) {
-        const uint8_t *stop = scan_plain(p, end);
-        size_t n;
+        const uint8_t *stop;
+        size_t n = utf8_length(p, end);
 
-        buf_add(b, p, (size_t)(stop - p));
-        p = stop;
-        if (p == end)
-            break;
-        n = utf8_length(p, end);
         if (n > 1)
             buf_add(b, p, n);
         else
             json_escape(b, n ? *p : 0xFFFD);
         p += n ? n : 1;
+        stop = scan_plain(p, end);
+        buf_add(b, p, (size_t)(stop - p));
+        p = stop;
     }
+}
+
+void json_quote(struct buf *b, struct span s)
+{
+    const uint8_t *p = (const uint8_t *)s.p, *end = (const uint8_t *)span_end(s);
+    size_t plain = (size_t)(scan_plain(p, end) - p);
+    char *at = buf_reserve(b, s.n + 2);
+
+    at[0] = '"';
+    if (plain)
+        memcpy(at + 1, p, plain);
+    b->n += plain + 1;
+    if (plain < s.n)
+        quote_rest(b, p + plain, end);
     buf_byte(b, '"');
 }
 
