@@ -72,14 +72,16 @@ static void resume_passed(struct relays *s, struct request *r, const struct scop
 
 bool relay_resume(struct relays *s, struct request *r, const struct scope *scope)
 {
-    struct json text = json_get(r->params, "requestState");
-    struct json inputs = json_get(r->params, "inputResponses");
     AUTO_ARENA struct arena arena = { 0 };
+    struct json text = { 0 }, inputs;
     struct relay_state st = { 0 };
     struct pb_error err;
 
-    if (r->env.era != ERA_MODERN || json_is(text, JSON_NONE) || json_is(text, JSON_NULL))
+    if (r->env.era == ERA_MODERN)
+        text = json_get(r->params, "requestState");
+    if (json_is(text, JSON_NONE) || json_is(text, JSON_NULL))
         return false;
+    inputs = json_get(r->params, "inputResponses");
     if (!json_is(inputs, JSON_OBJECT) && !json_is(inputs, JSON_NONE) && !json_is(inputs, JSON_NULL))
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "inputResponses: expected an object, got %s",
                      json_type_name(inputs));

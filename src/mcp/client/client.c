@@ -271,6 +271,19 @@ static char *write_caps(const struct pb_client_options *o, bool legacy)
     return buf_take(&b);
 }
 
+/* {"name","version"}, as servers of both eras are told it; the modern ones with each request. */
+static char *write_info(const struct pb_client_options *o, struct arena *a)
+{
+    AUTO_BUF struct buf b = { 0 };
+    struct json_out out = json_out(&b);
+
+    json_begin_object(&out, NULL);
+    json_put_str(&out, "name", o->name);
+    json_put_str(&out, "version", o->version);
+    json_end(&out);
+    return arena_dup(a, buf_span(&b));
+}
+
 static unsigned kinds_declared(const struct pb_client_options *o)
 {
     return (o->can_elicit ? 1U << QUESTION_FORM : 0) |
@@ -324,6 +337,7 @@ int client_open_on(struct client **out, struct pb_loop *l, wire_open_fn *open_wi
     list_init(&c->questions);
     copy_options(c, opts);
     c->answers = events->question ? kinds_declared(&c->opts) : 0;
+    c->info = write_info(&c->opts, &c->arena);
     c->caps = write_caps(&c->opts, false);
     c->legacy_caps = write_caps(&c->opts, true);
     client_listen_init(c);

@@ -133,8 +133,8 @@ struct client {
     wire_open_fn *open_wire; /* NULL: what the options ask for */
     struct wire *wire;
     const struct revision *rev;
-    char *caps, *legacy_caps; /* ours, JSON */
-    unsigned answers;         /* kinds of questions that we declared, and somebody answers */
+    char *info, *caps, *legacy_caps; /* ours, JSON; info lies in the arena */
+    unsigned answers;                /* kinds of questions that we declared, and somebody answers */
     struct buf server_info, server_caps, instructions;
     char *challenge;
     struct pb_error why; /* of CL_DEAD */

@@ -47,10 +47,7 @@ static void put_modern_meta(struct json_out *o, const struct client_call *call)
 
     json_put_str(o, META_VERSION, c->rev->date);
     json_put_raw(o, META_CLIENT_CAPS, span_of(call->caps ? call->caps : c->caps));
-    json_begin_object(o, META_CLIENT_INFO);
-    json_put_str(o, "name", c->opts.name);
-    json_put_str(o, "version", c->opts.version);
-    json_end(o);
+    json_put_raw(o, META_CLIENT_INFO, span_of(c->info));
     if (call->spec.wants_log)
         json_put_str(o, META_LOG_LEVEL, log_level_name(call->spec.log_level));
 }

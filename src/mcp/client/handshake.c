@@ -4,14 +4,6 @@
 #include "mcp/rpc/rpc.h"
 #include "mcp/wire/wire.h"
 
-static void put_client(struct json_out *o, const struct client *c)
-{
-    json_begin_object(o, "clientInfo");
-    json_put_str(o, "name", c->opts.name);
-    json_put_str(o, "version", c->opts.version);
-    json_end(o);
-}
-
 static int take_welcome(struct client *c, struct span result, struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -119,7 +111,7 @@ int client_opening_greet(struct client *c, struct pb_error *err)
     json_begin_object(&o, NULL);
     json_put_str(&o, "protocolVersion", c->opts.protocol ? c->opts.protocol : MCP_NEWEST_LEGACY);
     json_put_raw(&o, "capabilities", span_of(c->legacy_caps));
-    put_client(&o, c);
+    json_put_raw(&o, "clientInfo", span_of(c->info));
     json_end(&o);
     spec.params = buf_span(&params);
     return client_call_new(c, &spec, CALL_IS_SHAKING, &c->opening.call, err);
