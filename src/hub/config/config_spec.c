@@ -1,6 +1,5 @@
 #include "config_entry.h"
 #include "hub/spec/spec.h"
-#include <math.h>
 
 /* The member names of an entry, of all shapes and of the programs whose files people bring. */
 typedef int read_fn(struct config_entry *e, struct json v, const char *key);
@@ -146,7 +145,7 @@ static int read_timeout(struct config_entry *e, struct json v, const char *key)
     if (!json_is(v, JSON_NUMBER) || json_double(v, &n, &ignored) < 0 || n <= 3600 ||
         n > 1000.0 * SPEC_SECONDS_MAX)
         return value_seconds(e, v, key, false, &e->spec->timeout_ms);
-    e->spec->timeout_ms = (uint64_t)llround(n);
+    e->spec->timeout_ms = (uint64_t)(n + 0.5);
     return 0;
 }
 

@@ -1,6 +1,5 @@
 #include "config_entry.h"
 #include "hub/spec/spec.h"
-#include <math.h>
 #include <stdio.h>
 
 enum { KEY_TEXT_MAX = 160 };
@@ -184,7 +183,7 @@ int value_seconds(struct config_entry *e, struct json v, const char *key, bool z
         return entry_fail(e, v, key, "expected seconds %s up to %d, got %s",
                           zero ? "from 0" : "above 0", SPEC_SECONDS_MAX, shown);
     }
-    *out_ms = (uint64_t)llround(s * 1000);
+    *out_ms = (uint64_t)(s * 1000 + 0.5);
     return 0;
 }
 
