@@ -5,7 +5,8 @@
 
 enum {
     PREFIX = REDACT_MIN, /* bytes by which a word is looked up */
-    BUCKETS = 1024,
+    BUCKET_BITS = 8,     /* most servers have some ten words, and each server has its buckets */
+    BUCKETS = 1 << BUCKET_BITS,
 };
 
 struct word {
@@ -45,7 +46,7 @@ static size_t bucket_of(const char *p)
 
     _Static_assert(PREFIX == sizeof first, "a prefix is one number");
     memcpy(&first, p, sizeof first);
-    return (first * UINT32_C(2654435761)) >> 22;
+    return (first * UINT32_C(2654435761)) >> (32 - BUCKET_BITS);
 }
 
 static void add_word(struct redact *r, struct span text)
