@@ -259,6 +259,11 @@ enum {
     DAEMON_LOG_MS = 1000,    /* then one more in this time */
     DAEMON_TAKES_MS = 30000, /* a changed config, while a verb waits for it */
 
+    /* The command line */
+    WANTED_KINDS_MAX = 32,   /* kinds of value that one schema is seen to take */
+    WANTED_STEPS_MAX = 1000, /* schemas that are looked into to find out */
+    ARGUMENT_DOTS_MAX = 16,  /* objects within objects that a dotted key means */
+
     /* Registries */
     REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */
     REGISTRY_BYTES_MAX = 1048576, /* one answer: it is read on the loop */

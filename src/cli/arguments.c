@@ -2,6 +2,40 @@
 #include <errno.h>
 #include <fcntl.h>
 
+void arguments_done(struct arguments *a) { arena_done(&a->arena); }
+
+void arguments_add(struct arguments *a, enum argument_kind kind, struct span key, struct span text)
+{
+    struct argument *one = arena_alloc(&a->arena, sizeof *one);
+
+    *one = (struct argument){ .kind = kind, .key = key, .text = text };
+    if (a->last)
+        a->last->next = one;
+    else
+        a->first = one;
+    a->last = one;
+}
+
+int arguments_add_json(struct arguments *a, enum argument_kind kind, struct span key,
+                       struct span text, struct pb_error *err)
+{
+    static const struct json_opts opts = { .unique_depth = JSON_ALL };
+    AUTO_JSON struct json_doc doc = { 0 };
+    int rc = json_parse(&doc, text, &opts, err);
+
+    if (rc < 0 && kind == ARGUMENT_OBJECT)
+        return fail_in(err, "the arguments");
+    if (rc < 0)
+        return fail_in(err, "the value of '%.*s'", SPAN_ARG(key));
+    if (kind == ARGUMENT_OBJECT && !json_is(json_root(&doc), JSON_OBJECT))
+        return fail(err, PB_E_INVALID, "the arguments are %s; expected an object",
+                    json_type_phrase(json_root(&doc)));
+    arguments_add(a, kind, key, text);
+    return 0;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
 static int read_all(int fd, const char *name, struct buf *out, struct pb_error *err)
 {
     for (;;) {
@@ -19,75 +53,69 @@ static int read_all(int fd, const char *name, struct buf *out, struct pb_error *
     }
 }
 
-static int read_file(const char *path, struct buf *out, struct pb_error *err)
+/* The text is in the arena. */
+static int read_file(struct arguments *a, const char *path, struct span *out, struct pb_error *err)
 {
     AUTO_CLOSE int fd = -1;
+    AUTO_BUF struct buf text = { 0 };
+    int rc;
 
-    if (strcmp(path, "-") == 0)
-        return read_all(STDIN_FILENO, "standard input", out, err);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_sys(err, errno, "open '%s'", path);
-    return read_all(fd, path, out, err);
+    if (strcmp(path, "-") == 0) {
+        rc = read_all(STDIN_FILENO, "standard input", &text, err);
+    } else {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        rc = fd < 0 ? fail_sys(err, errno, "open '%s'", path) : read_all(fd, path, &text, err);
+    }
+    if (rc == 0)
+        *out = span_make(arena_dup(&a->arena, buf_span(&text)), text.n);
+    return rc;
 }
+
+/* ---- words ---------------------------------------------------------------------------------- */
 
 /* A whole object: from a word, a file or standard input. */
-static int take_object(const char *word, struct buf *out, struct pb_error *err)
+static int read_object(struct arguments *a, const char *word, struct pb_error *err)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
-    int rc = 0;
+    struct span text = span_of(word);
 
-    if (word[0] == '{')
-        buf_str(out, word);
-    else
-        rc = read_file(word[0] == '@' ? word + 1 : word, out, err);
-    if (rc == 0)
-        rc = json_parse(&doc, buf_span(out), NULL, err);
-    if (rc < 0)
+    if (word[0] != '{' && read_file(a, word[0] == '@' ? word + 1 : word, &text, err) < 0)
         return fail_in(err, "the arguments");
-    if (!json_is(json_root(&doc), JSON_OBJECT))
-        return fail(err, PB_E_INVALID, "the arguments are %s; expected an object",
-                    json_type_phrase(json_root(&doc)));
-    return 0;
+    return arguments_add_json(a, ARGUMENT_OBJECT, SPAN(""), text, err);
 }
 
-static int put_word(struct json_out *o, const char *word, bool strings, struct pb_error *err)
+static int read_word(struct arguments *a, const char *word, bool strings, struct pb_error *err)
 {
     const char *eq = strchr(word, '=');
     bool json = !strings && eq && eq > word && eq[-1] == ':';
     struct span key = eq ? span_make(word, (size_t)(eq - word) - json) : SPAN("");
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf value = { 0 };
-    AUTO_BUF struct buf quoted = { 0 };
-    int rc = 0;
+    struct span text;
 
     if (!eq || !key.n)
-        return fail(err, PB_E_INVALID,
-                    "'%s' is not k=text, k:=json, k=@file, @file or a JSON object", word);
-    if (eq[1] == '@')
-        rc = read_file(eq + 2, &value, err);
-    else
-        buf_str(&value, eq + 1);
-    if (rc == 0 && json)
-        rc = json_parse(&doc, buf_span(&value), NULL, err);
-    if (rc < 0)
+        return fail(err, PB_E_INVALID, "'%s' is not k=%s, k:=json, k=@file, @file or a JSON object",
+                    word, strings ? "text" : "value");
+    text = span_of(eq + 1);
+    if (eq[1] == '@' && read_file(a, eq + 2, &text, err) < 0)
         return fail_in(err, "the value of '%.*s'", SPAN_ARG(key));
-    if (!json)
-        json_quote(&quoted, buf_span(&value));
-    json_put_raw_key(o, key, json ? buf_span(&value) : buf_span(&quoted));
+    if (json)
+        return arguments_add_json(a, ARGUMENT_JSON, key, text, err);
+    arguments_add(a, ARGUMENT_TEXT, key, text);
     return 0;
 }
 
-int arguments_build(char *const *words, int n, bool strings, struct buf *out, struct pb_error *err)
+/* "@a=b" alone is a file; among others it is a key, as some schemas have them. */
+static bool is_object(const char *word, bool alone)
 {
-    struct json_out o = json_out(out);
+    return word[0] == '{' || strcmp(word, "-") == 0 ||
+           (word[0] == '@' && (alone || !strchr(word, '=')));
+}
+
+int arguments_read(struct arguments *a, char *const *words, int n, bool strings,
+                   struct pb_error *err)
+{
     int rc = 0;
 
-    if (n == 1 && (words[0][0] == '{' || words[0][0] == '@' || strcmp(words[0], "-") == 0))
-        return take_object(words[0], out, err);
-    json_begin_object(&o, NULL);
     for (int i = 0; rc == 0 && i < n; i++)
-        rc = put_word(&o, words[i], strings, err);
-    json_end(&o);
+        rc = is_object(words[i], n == 1) ? read_object(a, words[i], err)
+                                         : read_word(a, words[i], strings, err);
     return rc;
 }

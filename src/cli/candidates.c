@@ -167,15 +167,13 @@ static void print_uris(struct completing *c, const struct spec *s)
 
 static void uris(struct completing *c) { each_spec(c, print_uris); }
 
-/* "name=" of what the tool or prompt takes; "name:=" of what is no text. */
+/* "name=" of what the tool or prompt takes. */
 static void print_schema(struct completing *c, struct json tool)
 {
     JSON_FOREACH(p, json_get(json_get(tool, "inputSchema"), "properties")) {
         AUTO_ARENA struct arena a = { 0 };
-        struct json type = json_get(p, "type");
-        bool text = json_is(type, JSON_NONE) || json_str_is(type, "string");
 
-        print_one(c, arena_printf(&a, "%.*s%s", SPAN_ARG(json_key_str(p, &a)), text ? "=" : ":="),
+        print_one(c, arena_printf(&a, "%.*s=", SPAN_ARG(json_key_str(p, &a))),
                   arena_dup(&a, json_str(json_get(p, "description"), &a)));
     }
     JSON_FOREACH(p, json_get(tool, "arguments")) {
@@ -276,6 +274,7 @@ static const struct word_kind {
     { "add|list|rm",   NULL,      "add|list|rm" },
     { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
     { "k=text",        arguments, NULL },
+    { "k=value",       arguments, NULL },
 };
 /* clang-format on */
 

@@ -4,9 +4,12 @@
  *
  *   main.c         the table of verbs; options; exit codes
  *   arguments.c    a tool's arguments from words or JSON
+ *   arguments_call.c   the same from tool(k: value)
+ *   arguments_write.c  what they mean, by the tool's schema
  *   candidates.c   what may stand here: for shell completion
  *   daemon.c       the daemon: config, hub, listeners, until it is told to end
  *   daemon_log.c   its warnings, bounded
+ *   definition.c   what a server says of a tool or prompt
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
  *   question.c     a person answers what a server asks
@@ -15,8 +18,10 @@
  *   reread.c       what is read again when it changes
  *   server.c       a server that is named by a command or URL, without any hub
  *   show.c         printing: JSON, tables, colours
+ *   signature.c    a tool in one line
  *   taken.c        what a verb changed in a file is taken over by the daemon
- *   token.c        what HTTP clients must send: where it comes from, who must not see it */
+ *   token.c        what HTTP clients must send: where it comes from, who must not see it
+ *   wanted.c       what a schema wants of a value */
 #pragma once
 #include "patchbay.h"
 #include "json/json.h"

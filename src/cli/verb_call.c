@@ -1,7 +1,8 @@
 #include "arguments.h"
-#include "reach.h"
+#include "definition.h"
 #include "request.h"
 #include "show.h"
+#include "signature.h"
 #include <inttypes.h>
 
 static int read_timeout(const struct cli *cli, uint32_t *ms)
@@ -49,8 +50,15 @@ static int print_answer(const struct cli *cli, const struct cli_answer *a)
     return status != CLI_OK ? status : a->is_error ? CLI_TOOL_ERROR : CLI_OK;
 }
 
-static int call(const struct cli *cli, struct pb_client *client, const char *arguments,
-                uint32_t timeout_ms)
+/* A call that is being made ready. */
+struct calling {
+    const struct cli *cli;
+    const char *tool; /* as it was named */
+    struct arguments words;
+    uint32_t timeout_ms;
+};
+
+static int send_call(const struct calling *c, struct pb_client *client, struct span arguments)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
@@ -59,56 +67,98 @@ static int call(const struct cli *cli, struct pb_client *client, const char *arg
     int status;
 
     json_begin_object(&o, NULL);
-    json_put_str(&o, "name", cli->args[0]);
-    json_put_raw(&o, "arguments", span_of(arguments));
+    json_put_str(&o, "name", c->tool);
+    json_put_raw(&o, "arguments", arguments);
     json_end(&o);
-    if (cli_request(client, &(struct cli_asked){ "tools/call", buf_cstr(&params), timeout_ms },
+    if (cli_request(client, &(struct cli_asked){ "tools/call", buf_cstr(&params), c->timeout_ms },
                     &answer, &err) < 0)
         status = cli_fail(&err);
     else
-        status = print_answer(cli, &answer);
+        status = print_answer(c->cli, &answer);
     cli_answer_done(&answer);
     return status;
 }
 
-static int call_through_hub(const struct cli *cli, const char *arguments, uint32_t timeout_ms)
+/* What is wrong with the arguments is told before anything is sent, with what would be right. */
+static int call(struct calling *c, struct pb_client *client, const struct definition *d)
+{
+    AUTO_BUF struct buf arguments = { 0 };
+    AUTO_BUF struct buf signature = { 0 };
+    const struct schema *schema = cli_option(c->cli, "unchecked") ? NULL : d->schema;
+    struct pb_error err;
+
+    if (arguments_write(&c->words, schema, &arguments, &err) == 0)
+        return send_call(c, client, buf_span(&arguments));
+    fail_in(&err, "%s", c->tool);
+    cli_config_fail(&err);
+    if (schema) {
+        signature_write(&signature, c->tool, schema, d->input);
+        fprintf(stderr, "  %s\n", buf_cstr(&signature));
+    }
+    return CLI_USAGE;
+}
+
+static int call_through_hub(struct calling *c)
 {
     AUTO(reach) struct reach *s = NULL;
-    int status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
+    AUTO_DEFINITION struct definition d = { 0 };
+    int status = reach_open(&s, c->cli, &(struct reach_wants){ .item = c->tool });
 
     if (status == CLI_OK)
-        status = reach_find(s, "tool", cli->args[0]);
-    return status == CLI_OK ? call(cli, reach_client(s), arguments, timeout_ms) : status;
+        status = definition_find(&d, s, "tool", c->tool);
+    return status == CLI_OK ? call(c, reach_client(s), &d) : status;
+}
+
+/* A server that does not list what it has may have it all the same. */
+static int call_directly(struct calling *c)
+{
+    AUTO_DEFINITION struct definition d = { 0 };
+    struct pb_client *client = NULL;
+    struct pb_error err;
+    int status;
+
+    if (cli_connect(c->cli, &client, &err) < 0)
+        return cli_fail(&err);
+    if (definition_ask(&d, client, c->tool, &err) < 0 && err.code != PB_E_REMOTE)
+        status = cli_fail(&err);
+    else
+        status = call(c, client, &d);
+    pb_client_free(client);
+    return status;
 }
 
 static int run_call(struct cli *cli)
 {
-    AUTO_BUF struct buf arguments = { 0 };
-    struct pb_client *client = NULL;
-    uint32_t timeout_ms;
+    struct calling c = { .cli = cli };
     struct pb_error err;
     int status;
 
-    if (read_timeout(cli, &timeout_ms) != CLI_OK)
+    if (read_timeout(cli, &c.timeout_ms) != CLI_OK)
         return CLI_USAGE;
-    if (arguments_build(cli->args + 1, cli->n_args - 1, false, &arguments, &err) < 0)
-        return cli_config_fail(&err);
-    cli_catch_interrupt();
-    if (!cli_has_server(cli))
-        return call_through_hub(cli, buf_cstr(&arguments), timeout_ms);
-    if (cli_connect(cli, &client, &err) < 0)
-        return cli_fail(&err);
-    status = call(cli, client, buf_cstr(&arguments), timeout_ms);
-    pb_client_free(client);
+    if (arguments_read_call(&c.words, cli->args[0], &c.tool, &err) < 0 ||
+        arguments_read(&c.words, cli->args + 1, cli->n_args - 1, false, &err) < 0) {
+        status = cli_config_fail(&err);
+    } else {
+        cli_catch_interrupt();
+        status = cli_has_server(cli) ? call_directly(&c) : call_through_hub(&c);
+    }
+    arguments_done(&c.words);
     return status;
 }
 
 const struct verb verb_call = {
     .name = "call",
-    .usage = "SERVER.TOOL [k=text | k:=json | k=@file | {...} | @file | -]...",
+    .usage = "SERVER.TOOL [k=value | k:=json | k=@file | {...} | @file | -]...",
     .help = "Call one tool and print its result",
     .text = "The tool is one of a configured server, written server.tool, server/tool or\n"
             "server__tool; or with --url or -- COMMAND one of that server, under its own name.\n"
+            "\n"
+            "k=value becomes what the tool's schema wants: a number, true, null, a string. A key\n"
+            "that is repeated makes a list, one with dots reaches into an object (filter.tag=x),\n"
+            "k:=json is sent as it is, and k=value goes over what {...} says. The whole can also\n"
+            "be written as one word: 'server.tool(k: 1, other: \"x\")'. What is unknown, missing,\n"
+            "given twice or of the wrong type is told before anything is sent.\n"
+            "\n"
             "Progress goes to standard error, and Ctrl-C cancels the call on the server. The\n"
             "result is printed as a person would read it; with --json as the server sent it.",
     .min = 1,
@@ -118,6 +168,7 @@ const struct verb verb_call = {
         (const struct option_spec[]){
             { 0, "json", NULL, "print the result as JSON" },
             { 't', "timeout", "MS", "give up after this many milliseconds" },
+            { 0, "unchecked", NULL, "send the arguments whatever the schema says; k=v is text" },
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },

@@ -1,5 +1,5 @@
 #include "arguments.h"
-#include "reach.h"
+#include "definition.h"
 #include "request.h"
 #include "show.h"
 
@@ -31,6 +31,8 @@ static int print_messages(const char *json)
 static int run_prompt(struct cli *cli)
 {
     AUTO(reach) struct reach *s = NULL;
+    AUTO_DEFINITION struct definition found = { 0 };
+    AUTO_ARGUMENTS struct arguments words = { 0 };
     AUTO_BUF struct buf arguments = { 0 };
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
@@ -39,7 +41,8 @@ static int run_prompt(struct cli *cli)
     struct pb_error err;
     int status;
 
-    if (arguments_build(cli->args + 1, cli->n_args - 1, true, &arguments, &err) < 0)
+    if (arguments_read(&words, cli->args + 1, cli->n_args - 1, true, &err) < 0 ||
+        arguments_write(&words, NULL, &arguments, &err) < 0)
         return cli_config_fail(&err);
     json_begin_object(&o, NULL);
     json_put_str(&o, "name", cli->args[0]);
@@ -48,7 +51,7 @@ static int run_prompt(struct cli *cli)
     cli_catch_interrupt();
     status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
     if (status == CLI_OK)
-        status = reach_find(s, "prompt", cli->args[0]);
+        status = definition_find(&found, s, "prompt", cli->args[0]);
     if (status != CLI_OK)
         return status;
     what.params = buf_cstr(&params);

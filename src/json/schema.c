@@ -193,6 +193,21 @@ static int compile_all(struct compiler *c)
     return rc;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = (*(struct sub *const *)a)->at, y = (*(struct sub *const *)b)->at;
+
+    return (x > y) - (x < y);
+}
+
+static void keep_subs(struct compiler *c)
+{
+    if (c->n_subs)
+        qsort(c->subs, c->n_subs, sizeof(struct sub *), by_place);
+    c->s->subs = c->subs;
+    c->s->n_subs = c->n_subs;
+}
+
 int schema_compile(struct schema **out, struct span text, struct pb_error *err)
 {
     static const struct json_opts opts = { .unique_depth = JSON_ALL };
@@ -214,8 +229,8 @@ int schema_compile(struct schema **out, struct span text, struct pb_error *err)
     c.by_node = mem_zero(s->doc.n * sizeof(struct sub *));
     rc = compile_all(&c);
     s->root = c.by_node[0];
+    keep_subs(&c);
     free(c.by_node);
-    free(c.subs);
     map_done(&c.uris);
     map_done(&c.anchors);
     map_done(&c.indexed);
@@ -239,21 +254,63 @@ void schema_free(struct schema *s)
     map_done(&s->patterns);
     arena_done(&s->arena);
     json_doc_done(&s->doc);
+    free(s->subs);
     free(s->text);
     free(s);
 }
 
-int schema_check(const struct schema *s, struct json value, struct pb_error *err)
+/* ---- Checking, and reading what it says --------------------------------------------------- */
+
+static const struct sub *sub_at(const struct schema *s, struct json place)
+{
+    const struct sub wanted = { .at = place.at }, *key = &wanted;
+    struct sub *const *found;
+
+    if (place.doc != &s->doc)
+        return NULL;
+    found = bsearch(&key, s->subs, s->n_subs, sizeof(struct sub *), by_place);
+    return found ? *found : NULL;
+}
+
+struct json schema_root(const struct schema *s) { return json_root(&s->doc); }
+
+struct json schema_follow(const struct schema *s, struct json place)
+{
+    const struct sub *sub = sub_at(s, place);
+
+    for (uint32_t i = 0; sub && i < sub->n; i++)
+        if (sub->kws[i].row->rank == RANK_REF)
+            return (struct json){ &s->doc, sub->kws[i].sub->at };
+    return (struct json){ 0 };
+}
+
+static int check_with(const struct schema *s, const struct sub *sub, struct json value,
+                      struct pb_error *err)
 {
     struct check c = { .s = s, .steps = JSON_SCHEMA_STEPS_MAX };
     int rc;
 
     if (json_is(value, JSON_NONE))
         return fail(err, PB_E_INVALID, "value: expected a value, got nothing");
-    rc = check_apply(&c, NULL, s->root, value, NULL);
+    rc = check_apply(&c, NULL, sub, value, NULL);
     if (rc < 0)
         rc = check_tell(&c, value, err);
     pattern_run_done(&c.run);
     arena_done(&c.arena);
     return rc;
+}
+
+int schema_check(const struct schema *s, struct json value, struct pb_error *err)
+{
+    return check_with(s, s->root, value, err);
+}
+
+int schema_check_at(const struct schema *s, struct json place, struct json value,
+                    struct pb_error *err)
+{
+    const struct sub *sub = sub_at(s, place);
+
+    if (!sub)
+        return fail(err, PB_E_INVALID, "schema: there is none at this place");
+    return check_with(s, sub, value, err);
 }

@@ -28,3 +28,13 @@ AUTO_DEFINE(schema, schema_free)
  * failure with its path: "/user/age: expected an integer, got a string"; the root is "value".
  * -PB_E_LIMIT when a bound was hit. Safe from any number of threads at once. */
 MUST_CHECK int schema_check(const struct schema *s, struct json value, struct pb_error *err);
+
+/* The schema itself, taped, for those who want to read what it says; a *place* is a schema in it.
+ */
+struct json schema_root(const struct schema *s);
+/* Where the $ref of the schema at `place` leads; JSON_NONE: it has none. A circle has no end: who
+ * follows several has a bound. */
+struct json schema_follow(const struct schema *s, struct json place);
+/* schema_check() with the schema at `place`; paths begin at `value`. */
+MUST_CHECK int schema_check_at(const struct schema *s, struct json place, struct json value,
+                               struct pb_error *err);

@@ -218,6 +218,8 @@ struct schema {
     struct json_doc doc;
     struct arena arena;
     struct sub *root;
+    struct sub **subs; /* all of them, by their place in the text */
+    size_t n_subs;
     struct resource *resources;
     struct map patterns; /* by their text */
     bool dynamic;        /* has a $dynamicRef */

@@ -1,6 +1,7 @@
 /* script_server.c - an MCP server on stdio that says what files say: a request tools/list is
  * answered with the result in DIR/tools_list, and on stderr it first says what is in DIR/stderr.
- * What has no file is unknown. libc only. */
+ * What has no file is unknown. If there is DIR/heard, every line that it hears is added there. libc
+ * only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,20 @@ static void answer(const char *dir, const char *line)
     fflush(stdout);
 }
 
+static void witness(const char *dir, const char *line)
+{
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/heard", dir);
+    f = fopen(path, "r+e");
+    if (!f)
+        return;
+    fseek(f, 0, SEEK_END);
+    fputs(line, f);
+    fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     static char line[TEXT_MAX];
@@ -65,7 +80,9 @@ int main(int argc, char **argv)
     words = text_of(argv[1], "stderr");
     if (words)
         fprintf(stderr, "%s", words);
-    while (fgets(line, sizeof line, stdin))
+    while (fgets(line, sizeof line, stdin)) {
+        witness(argv[1], line);
         answer(argv[1], line);
+    }
     return 0;
 }

@@ -92,8 +92,8 @@ TEST(tools_prompts_uris_and_arguments_are_completed_from_what_servers_last_had)
     CHECK_STR(FOUND("call", "ex.echo", ""), "text=");
     CHECK_STR(FOUND("call", "ex/echo", "t"), "text=");
     CHECK_STR(FOUND("call", "ex__echo", ""), "text=");
-    CHECK_STR(FOUND("call", "ex.string", "s"), "start:=");
-    CHECK_STR(FOUND("call", "ex.string", "input=x", "s"), "start:=");
+    CHECK_STR(FOUND("call", "ex.string", "s"), "start=");
+    CHECK_STR(FOUND("call", "ex.string", "input=x", "s"), "start=");
     CHECK_STR(FOUND("call", "--url", "http://x/", "ex"), "");
     CHECK_STR(FOUND("prompt", "conf.test_simple"), "conf.test_simple_prompt");
     CHECK_STR(FOUND("prompt", "conf.test_prompt_with_arguments", ""), "arg1= arg2=");

@@ -226,3 +226,29 @@ TEST(more_members_than_a_machine_word_has_bits_are_kept_apart)
     CHECK_INT(verdict_on(buf_cstr(&schema), buf_cstr(&value), &err), -PB_E_INVALID);
     CHECK_STR(err.msg, "value: required property \"p150\" is missing");
 }
+
+TEST(a_place_in_a_schema_can_be_checked_and_followed_alone)
+{
+    static const char text[] =
+        "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\",\"title\":\"A\"},\"b\":{\"type\":\"string\"}},"
+        "\"required\":[\"b\"],\"$defs\":{\"n\":{\"$ref\":\"#/$defs/m\"},\"m\":{\"type\":\"integer\"}}}";
+    AUTO(schema) struct schema *s = NULL;
+    AUTO_JSON struct json_doc value = { 0 };
+    struct json a, m;
+    struct pb_error err;
+
+    CHECK_INT(schema_compile(&s, span_of(text), &err), 0);
+    a = json_get(json_get(schema_root(s), "properties"), "a");
+    m = schema_follow(s, schema_follow(s, a));
+    CHECK(json_str_is(json_get(m, "type"), "integer"));
+    CHECK_INT(json_type(schema_follow(s, m)), JSON_NONE);
+    CHECK_INT(json_type(schema_follow(s, json_get(a, "title"))), JSON_NONE);
+    CHECK_INT(json_parse(&value, SPAN("\"x\""), NULL, &err), 0);
+    CHECK_INT(schema_check_at(s, a, json_root(&value), &err), -PB_E_INVALID);
+    CHECK_STR(err.msg, "value: expected an integer, got a string");
+    CHECK_INT(schema_check_at(s, json_get(json_get(schema_root(s), "properties"), "b"),
+                              json_root(&value), &err),
+              0);
+    CHECK_INT(schema_check_at(s, json_get(a, "title"), json_root(&value), &err), -PB_E_INVALID);
+    CHECK_STR(err.msg, "schema: there is none at this place");
+}

@@ -444,7 +444,7 @@ const struct control_method control_methods[] = {
     { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
     { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
     { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
-    { "patchbay/find",           "tool | prompt", "whether there is such a thing, and if not, why", control_find },
+    { "patchbay/find",           "tool | prompt", "one of them as it is listed; if there is none, why", control_find },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
     { "patchbay/ping",           "server",        "asks a server whether it lives",             run_ping },

@@ -65,11 +65,7 @@ static void reply_entry(struct request *r, const struct entry *e)
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
 
-    json_begin_object(&o, NULL);
-    json_put_str_opt(&o, "server", e->server);
-    json_put_span(&o, "name", e->id);
-    json_put_span(&o, "wire", e->wire);
-    json_end(&o);
+    control_write_entry(&o, e);
     request_reply(r, buf_span(&b));
 }
 

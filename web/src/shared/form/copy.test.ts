@@ -41,8 +41,9 @@ test("the command line writes text as text and the rest as JSON", () => {
 
 test("what the command line would read otherwise is written as JSON", () => {
   assert.equal(asCommand("a/b", { file: "@/etc/passwd" }), `patchbay call a/b 'file:="@/etc/passwd"'`);
+  assert.equal(asCommand("a/b", { id: "5", on: "true" }), `patchbay call a/b 'id:="5"' 'on:="true"'`);
   assert.equal(asCommand("a/b", { text: "two\nlines" }), `patchbay call a/b 'text:="two\\nlines"'`);
-  const keys: JsonObject[] = [{ "-t": "1" }, { "a=b": "1" }, { "a:": "1" }, { "@f": "1" }, { "{": "1" }, { "": "1" }, { "a\u202e": "1" }];
+  const keys: JsonObject[] = [{ "-t": "1" }, { "a=b": "1" }, { "a:": "1" }, { "a.b": "1" }, { "@f": "1" }, { "{": "1" }, { "": "1" }, { "a\u202e": "1" }];
   for (const args of keys) assert.equal(asCommand("a/b", args), `patchbay call a/b '${clearJson(args)}'`);
 });
 

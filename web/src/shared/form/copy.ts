@@ -35,11 +35,21 @@ export function asCurl(origin: string, tool: string, args: JsonObject): string {
   ].join(" \\\n  ");
 }
 
-/** Whether "key=…" is read as this key: not as an option, a file, an object or another key. */
-const isPlainKey = (key: string) => key !== "" && !/[=]|:$|^[-{@]/.test(key) && key.search(UNSEEN) < 0;
+/** Whether "key=…" is read as this key: not as an option, a file, an object, a member of one or another key. */
+const isPlainKey = (key: string) => key !== "" && !/[=.]|:$|^[-{@]/.test(key) && key.search(UNSEEN) < 0;
+
+/** Whether a schema could make something else of it than text. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function argument(key: string, value: Json): string {
-  const asText = typeof value === "string" && !value.startsWith("@") && value.search(UNSEEN) < 0;
+  const asText = typeof value === "string" && !value.startsWith("@") && !isJson(value) && value.search(UNSEEN) < 0;
   return quoted(asText ? `${key}=${value}` : `${key}:=${clearJson(value)}`);
 }
 

@@ -1,0 +1,456 @@
+/* arguments_write.c - what words mean, by the tool's schema. They are sorted into a tree of slots,
+ * one for each key; then each slot is written as what the schema wants of it, and the whole is
+ * checked. */
+#include "arguments.h"
+#include "wanted.h"
+
+enum { GIVEN_CHARS = 60 }; /* of a value that is quoted in an error */
+
+struct given {
+    struct given *next;
+    const struct argument *argument;
+};
+
+struct argument_slot {
+    struct argument_slot *next, *children, *last_child;
+    struct span key;
+    struct json place; /* the schema of it; JSON_NONE: nobody says */
+    struct given *given, *last_given;
+    struct span raw; /* what an object said; `given` and children go over it */
+};
+
+struct fitting {
+    const struct schema *schema;
+    struct arena *arena;
+    struct pb_error *err;
+    struct argument_slot root;
+};
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+static struct argument_slot *slot_find(const struct argument_slot *in, struct span key)
+{
+    for (struct argument_slot *s = in->children; s; s = s->next)
+        if (span_eq(s->key, key))
+            return s;
+    return NULL;
+}
+
+static struct argument_slot *slot_get(struct fitting *f, struct argument_slot *in, struct span key)
+{
+    struct argument_slot *s = slot_find(in, key);
+
+    if (s)
+        return s;
+    s = arena_alloc(f->arena, sizeof *s);
+    s->key = key;
+    s->place = wanted_member(f->schema, in->place, key);
+    if (in->last_child)
+        in->last_child->next = s;
+    else
+        in->children = s;
+    in->last_child = s;
+    return s;
+}
+
+/* Members of an object as slots of their own, over those that are there. */
+static void slot_spread(struct fitting *f, struct argument_slot *in, struct span object)
+{
+    static const struct json_opts opts = { .keep_depth = 1 };
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (json_parse(&doc, object, &opts, NULL) < 0 || !json_is(json_root(&doc), JSON_OBJECT))
+        return;
+    JSON_FOREACH(m, json_root(&doc)) {
+        struct span key = json_key_str(m, f->arena);
+        struct argument_slot *s = slot_get(f, in, span_make(arena_dup(f->arena, key), key.n));
+
+        s->raw = json_text(m);
+    }
+}
+
+static void add_near(void *ctx, struct span key, struct json place)
+{
+    struct near *near = ctx;
+
+    (void)place;
+    near_keep(near, key, near_unlike(near, key));
+}
+
+/* A key that is not named is refused if the schema has only such, or if it is almost one of them:
+ * then it was mistyped. */
+static int check_known(struct fitting *f, const struct argument_slot *in, struct span key,
+                       bool typed)
+{
+    bool closed = wanted_is_closed(f->schema, in->place);
+    AUTO_BUF struct buf text = { 0 };
+    struct near near;
+
+    if (!f->schema || !json_is(wanted_member(f->schema, in->place, key), JSON_NONE) ||
+        !json_is(wanted_word(f->schema, in->place, "patternProperties"), JSON_NONE))
+        return 0;
+    near_init(&near, key);
+    wanted_members(f->schema, in->place, add_near, &near, f->arena);
+    if (!closed && !(typed && near.n))
+        return 0;
+    buf_printf(&text, "there is no argument '%.*s'", SPAN_ARG(key));
+    near_write(&near, &text);
+    return fail(f->err, PB_E_INVALID, "%s", buf_cstr(&text));
+}
+
+static int put_leaf(struct fitting *f, struct argument_slot *in, struct span key,
+                    const struct argument *arg)
+{
+    struct argument_slot *s;
+    struct given *g;
+
+    if (check_known(f, in, key, true) < 0)
+        return -PB_E_INVALID;
+    s = slot_get(f, in, key);
+    if (s->children)
+        return fail(f->err, PB_E_INVALID, "'%.*s' is given as a whole and in parts", SPAN_ARG(key));
+    if (s->given && !wanted_takes(f->schema, s->place, WANTED_ARRAY))
+        return fail(f->err, PB_E_INVALID, "'%.*s' is given twice, but is no list",
+                    SPAN_ARG(arg->key));
+    g = arena_alloc(f->arena, sizeof *g);
+    g->argument = arg;
+    if (s->last_given)
+        s->last_given->next = g;
+    else
+        s->given = g;
+    s->last_given = g;
+    return 0;
+}
+
+/* May a dot after this key lead into it? */
+static bool is_container(const struct fitting *f, struct json place)
+{
+    return !json_is(place, JSON_NONE) && (wanted_takes(f->schema, place, WANTED_OBJECT) ||
+                                          wanted_takes(f->schema, place, WANTED_ANY));
+}
+
+/* How much of the key names a container; 0: the key is one of `in`, dots and all. The longest that
+ * the schema names; in an object of which it names nothing each dot is a step. */
+static size_t first_step(const struct fitting *f, const struct argument_slot *in, struct span key,
+                         bool free)
+{
+    const char *dot = key.n ? memchr(key.p, '.', key.n) : NULL;
+
+    if (!dot || !json_is(wanted_member(f->schema, in->place, key), JSON_NONE))
+        return 0;
+    for (size_t n = key.n - 1; n > 0; n--)
+        if (key.p[n] == '.' &&
+            is_container(f, wanted_member(f->schema, in->place, span_make(key.p, n))))
+            return n;
+    return free && dot > key.p ? (size_t)(dot - key.p) : 0;
+}
+
+static int put_argument(struct fitting *f, const struct argument *arg)
+{
+    struct argument_slot *in = &f->root;
+    struct span key = arg->key;
+    size_t n;
+
+    for (int dots = 0; dots < ARGUMENT_DOTS_MAX; dots++) {
+        struct argument_slot *s;
+
+        n = first_step(f, in, key, dots > 0);
+        if (!n || n + 1 == key.n)
+            break;
+        s = slot_get(f, in, span_make(key.p, n));
+        if (s->given)
+            return fail(f->err, PB_E_INVALID, "'%.*s' is given as a whole and in parts",
+                        SPAN_ARG(s->key));
+        slot_spread(f, s, s->raw);
+        s->raw = (struct span){ 0 };
+        in = s;
+        key = span_from(key, n + 1);
+    }
+    return put_leaf(f, in, key, arg);
+}
+
+/* ---- what the schema wants ------------------------------------------------------------------ */
+
+static bool is_choice(struct json value, struct span text, const struct json_doc *doc)
+{
+    return json_is(value, JSON_STRING) ? json_str_is_span(value, text)
+                                       : doc->n && json_equal(value, json_root(doc));
+}
+
+/* The text as one kind of value; empty: it is none. `doc`: the text taped, if it is JSON. */
+static struct span as_kind(const struct wanted_one *w, struct span text, const struct json_doc *doc)
+{
+    static const unsigned types[] = {
+        [WANTED_NULL] = 1U << JSON_NULL,      [WANTED_BOOLEAN] = 1U << JSON_TRUE | 1U << JSON_FALSE,
+        [WANTED_INTEGER] = 1U << JSON_NUMBER, [WANTED_NUMBER] = 1U << JSON_NUMBER,
+        [WANTED_ARRAY] = 1U << JSON_ARRAY,    [WANTED_OBJECT] = 1U << JSON_OBJECT,
+    };
+    struct json value = json_get(w->place, "const");
+
+    if (w->kind == WANTED_CONST)
+        return is_choice(value, text, doc) ? json_text(value) : SPAN("");
+    if (w->kind == WANTED_ENUM) {
+        JSON_FOREACH(v, json_get(w->place, "enum"))
+            if (is_choice(v, text, doc))
+                return json_text(v);
+        return SPAN("");
+    }
+    if (w->kind < ARRAY_LEN(types) && doc->n && types[w->kind] >> json_type(json_root(doc)) & 1)
+        return json_text(json_root(doc));
+    return SPAN("");
+}
+
+static bool fits(const struct schema *schema, struct json place, struct span json)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    return json_parse(&doc, json, NULL, NULL) == 0 &&
+           schema_check_at(schema, place, json_root(&doc), NULL) == 0;
+}
+
+static void write_text(const struct schema *schema, struct json place, struct span text,
+                       struct buf *out);
+
+static void write_only_item(const struct schema *schema, struct json place, struct span text,
+                            struct buf *out)
+{
+    buf_byte(out, '[');
+    write_text(schema, wanted_item(schema, place, 0), text, out);
+    buf_byte(out, ']');
+}
+
+/* The first kind that fits, strings last, because any text is one; an array of one if nothing else
+ * is wanted. When nothing fits, what comes nearest, so that the error is about that. */
+static void write_wanted(const struct schema *schema, const struct wanted *w, struct span text,
+                         struct buf *out)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf quoted = { 0 };
+    struct span nearest = { 0 };
+    const struct wanted_one *array = NULL;
+    bool string = false;
+
+    if (json_parse(&doc, text, NULL, NULL) < 0)
+        doc.n = 0;
+    json_quote(&quoted, text);
+    for (size_t i = 0; i < w->n; i++) {
+        struct span value = as_kind(&w->list[i], text, &doc);
+
+        if (value.n && fits(schema, w->list[i].place, value)) {
+            buf_add_span(out, value);
+            return;
+        }
+        nearest = nearest.n ? nearest : value;
+        array = !array && w->list[i].kind == WANTED_ARRAY ? &w->list[i] : array;
+        string |= w->list[i].kind == WANTED_STRING;
+    }
+    if (array && !string && !nearest.n)
+        write_only_item(schema, array->place, text, out);
+    else
+        buf_add_span(out, nearest.n && !string ? nearest : buf_span(&quoted));
+}
+
+static void write_text(const struct schema *schema, struct json place, struct span text,
+                       struct buf *out)
+{
+    struct wanted w;
+
+    if (json_is(place, JSON_NONE)) {
+        json_quote(out, text);
+        return;
+    }
+    wanted_of(&w, schema, place);
+    if (w.n == 1 && w.list[0].kind == WANTED_ANY)
+        json_quote(out, text);
+    else
+        write_wanted(schema, &w, text, out);
+}
+
+static bool says_nothing(const struct schema *schema, struct json place)
+{
+    return json_is(place, JSON_NONE) || wanted_takes(schema, place, WANTED_ANY);
+}
+
+static void write_value(const struct schema *schema, struct json place, const struct argument *arg,
+                        struct buf *out)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    bool json =
+        arg->kind == ARGUMENT_JSON || (arg->kind == ARGUMENT_WORD && says_nothing(schema, place) &&
+                                       json_parse(&doc, arg->text, NULL, NULL) == 0);
+
+    if (json)
+        buf_add_span(out, arg->text);
+    else
+        write_text(schema, place, arg->text, out);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void write_slot(const struct fitting *f, const struct argument_slot *s, struct buf *out);
+
+static void write_list(const struct fitting *f, const struct argument_slot *s, struct buf *out)
+{
+    struct json_out o = json_out(out);
+    size_t i = 0;
+
+    json_begin_array(&o, NULL);
+    for (const struct given *g = s->given; g; g = g->next) {
+        AUTO_BUF struct buf item = { 0 };
+
+        write_value(f->schema, wanted_item(f->schema, s->place, i++), g->argument, &item);
+        json_put_raw(&o, NULL, buf_span(&item));
+    }
+    json_end(&o);
+}
+
+/* What must be there and is not, but has a value that is meant then. */
+static void write_defaults(const struct fitting *f, const struct argument_slot *s,
+                           struct json_out *o)
+{
+    JSON_FOREACH(name, wanted_word(f->schema, s->place, "required")) {
+        struct span key = json_str(name, f->arena);
+        struct json value =
+            wanted_word(f->schema, wanted_member(f->schema, s->place, key), "default");
+
+        if (!slot_find(s, key) && !json_is(value, JSON_NONE))
+            json_put_raw_key(o, key, json_text(value));
+    }
+}
+
+static void write_object(const struct fitting *f, const struct argument_slot *s, struct buf *out)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    for (const struct argument_slot *c = s->children; c; c = c->next) {
+        AUTO_BUF struct buf value = { 0 };
+
+        write_slot(f, c, &value);
+        json_put_raw_key(&o, c->key, buf_span(&value));
+    }
+    write_defaults(f, s, &o);
+    json_end(&o);
+}
+
+/* Recursion ends at ARGUMENT_DOTS_MAX. */
+static void write_slot(const struct fitting *f, const struct argument_slot *s, struct buf *out)
+{
+    if (s->children || s == &f->root)
+        write_object(f, s, out);
+    else if (s->given && s->given->next)
+        write_list(f, s, out);
+    else if (s->given)
+        write_value(f->schema, s->place, s->given->argument, out);
+    else
+        buf_add_span(out, s->raw.n ? s->raw : SPAN("{}"));
+}
+
+/* ---- checking ------------------------------------------------------------------------------- */
+
+static int check_missing(struct fitting *f)
+{
+    AUTO_BUF struct buf names = { 0 };
+    size_t n = 0;
+
+    JSON_FOREACH(name, wanted_word(f->schema, f->root.place, "required")) {
+        struct span key = json_str(name, f->arena);
+        struct json place = wanted_member(f->schema, f->root.place, key);
+
+        if (slot_find(&f->root, key) ||
+            !json_is(wanted_word(f->schema, place, "default"), JSON_NONE))
+            continue;
+        buf_printf(&names, "%s'%.*s'", n++ ? ", " : "", SPAN_ARG(key));
+    }
+    if (!n)
+        return 0;
+    return fail(f->err, PB_E_INVALID, "%s %s missing", buf_cstr(&names), n == 1 ? "is" : "are");
+}
+
+static int check_objects(struct fitting *f)
+{
+    for (const struct argument_slot *s = f->root.children; s; s = s->next)
+        if (check_known(f, &f->root, s->key, false) < 0)
+            return -PB_E_INVALID;
+    return 0;
+}
+
+/* One step of a path such as schema_check() tells, from the value on. */
+static struct json step_into(struct json v, struct span token, struct buf *key)
+{
+    size_t i = 0;
+
+    key->n = 0;
+    for (size_t k = 0; k < token.n; k++) {
+        bool escape = token.p[k] == '~' && k + 1 < token.n;
+
+        buf_byte(key, escape ? "~/"[token.p[++k] == '1'] : token.p[k]);
+    }
+    if (json_is(v, JSON_OBJECT))
+        return json_get_span(v, buf_span(key));
+    for (size_t k = 0; k < key->n; k++)
+        i = key->p[k] >= '0' && key->p[k] <= '9' ? 10 * i + (size_t)(key->p[k] - '0')
+                                                 : SIZE_MAX / 16;
+    return json_item(v, i);
+}
+
+/* "/a/b: expected …" as "'a.b' is 7: expected …". What cannot be understood stays as it is. */
+static int tell_value(struct fitting *f, struct json value, const struct pb_error *why)
+{
+    struct span text = span_of(why->msg), rest = text;
+    AUTO_BUF struct buf name = { 0 };
+    AUTO_BUF struct buf key = { 0 };
+    struct span shown;
+
+    while (rest.n && rest.p[0] == '/' && !json_is(value, JSON_NONE)) {
+        size_t n = 1;
+
+        while (n < rest.n && rest.p[n] != '/' && rest.p[n] != ':')
+            n++;
+        value = step_into(value, span_make(rest.p + 1, n - 1), &key);
+        buf_printf(&name, "%s%.*s", name.n ? "." : "", SPAN_ARG(buf_span(&key)));
+        rest = span_from(rest, n);
+    }
+    if (!span_starts(rest, ": ") || json_is(value, JSON_NONE))
+        return fail(f->err, PB_E_INVALID, "%s", why->msg);
+    shown = utf8_cut(json_text(value), GIVEN_CHARS);
+    return fail(f->err, PB_E_INVALID, "'%.*s' is %.*s%s%.*s", SPAN_ARG(buf_span(&name)),
+                SPAN_ARG(shown), shown.n < json_text(value).n ? "…" : "", SPAN_ARG(rest));
+}
+
+/* A schema that takes too long to check is the server's to check. */
+static int check_whole(struct fitting *f, struct span json)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    struct pb_error why;
+    int rc = json_parse(&doc, json, NULL, f->err);
+
+    if (rc < 0)
+        return rc;
+    rc = schema_check(f->schema, json_root(&doc), &why);
+    return rc == -(int)PB_E_INVALID ? tell_value(f, json_root(&doc), &why) : 0;
+}
+
+int arguments_write(struct arguments *a, const struct schema *schema, struct buf *out,
+                    struct pb_error *err)
+{
+    struct fitting f = { .schema = schema, .arena = &a->arena, .err = err };
+    int rc = 0;
+
+    if (schema)
+        f.root.place = schema_root(schema);
+    for (const struct argument *arg = a->first; arg; arg = arg->next)
+        if (arg->kind == ARGUMENT_OBJECT)
+            slot_spread(&f, &f.root, arg->text);
+    if (schema)
+        rc = check_objects(&f);
+    for (const struct argument *arg = a->first; arg && rc == 0; arg = arg->next)
+        if (arg->kind != ARGUMENT_OBJECT)
+            rc = put_argument(&f, arg);
+    if (schema && rc == 0)
+        rc = check_missing(&f);
+    if (rc < 0)
+        return rc;
+    write_slot(&f, &f.root, out);
+    return schema ? check_whole(&f, buf_span(out)) : 0;
+}

@@ -1,0 +1,58 @@
+#include "definition.h"
+
+void definition_done(struct definition *d)
+{
+    schema_free(d->schema);
+    json_doc_done(&d->doc);
+    pb_result_free(d->result);
+    *d = (struct definition){ 0 };
+}
+
+/* Of a schema that is wrong nothing is asked of the arguments; it can be shown all the same. */
+static void take_item(struct definition *d, struct json item)
+{
+    d->item = item;
+    d->input = json_get(item, "inputSchema");
+    if (json_is(d->input, JSON_OBJECT) &&
+        schema_compile(&d->schema, json_text(d->input), NULL) == 0)
+        d->input = schema_root(d->schema);
+}
+
+static int parse(struct definition *d, struct pb_error *err)
+{
+    size_t n;
+    const char *text = pb_result_json(d->result, &n);
+
+    return json_parse(&d->doc, span_make(text, n), NULL, err);
+}
+
+int definition_find(struct definition *d, struct reach *s, const char *kind, const char *item)
+{
+    struct pb_error err;
+    int status = reach_find(s, kind, item, &d->result);
+
+    if (status != CLI_OK)
+        return status;
+    if (parse(d, &err) < 0)
+        return cli_fail(&err);
+    d->entry = json_root(&d->doc);
+    take_item(d, json_get(d->entry, "definition"));
+    return CLI_OK;
+}
+
+int definition_ask(struct definition *d, struct pb_client *client, const char *tool,
+                   struct pb_error *err)
+{
+    int rc = pb_client_list(client, "tools", &d->result, err);
+
+    if (rc == 0)
+        rc = parse(d, err);
+    if (rc < 0)
+        return rc;
+    JSON_FOREACH(item, json_root(&d->doc))
+        if (json_str_is(json_get(item, "name"), tool)) {
+            take_item(d, item);
+            break;
+        }
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* wanted.h - what a schema wants of a value, as far as a person can be told it or typing be fitted
+ * to it: the kinds it takes, in its own order; the members of an object; the items of an array.
+ * References and alternatives are looked into, at most WANTED_STEPS_MAX of them. What is not
+ * understood here is left to schema_check(). */
+#pragma once
+#include "cli.h"
+
+enum wanted_kind {
+    WANTED_ANY, /* it does not say */
+    WANTED_CONST,
+    WANTED_ENUM,
+    WANTED_NULL,
+    WANTED_BOOLEAN,
+    WANTED_INTEGER,
+    WANTED_NUMBER,
+    WANTED_STRING,
+    WANTED_ARRAY,
+    WANTED_OBJECT,
+};
+
+struct wanted_one {
+    struct json place; /* the schema that says it */
+    enum wanted_kind kind;
+};
+
+struct wanted {
+    struct wanted_one list[WANTED_KINDS_MAX];
+    size_t n;
+    bool more; /* than are in the list */
+};
+
+/* `schema` may be NULL: then references lead nowhere. */
+void wanted_of(struct wanted *out, const struct schema *schema, struct json place);
+bool wanted_takes(const struct schema *schema, struct json place, enum wanted_kind kind);
+/* A keyword of the schema at `place`, or of what it refers to: "description", "default". */
+struct json wanted_word(const struct schema *schema, struct json place, const char *keyword);
+
+/* The schema of a member; JSON_NONE: it is not named. */
+struct json wanted_member(const struct schema *schema, struct json place, struct span key);
+/* Each member that is named: `fn` with its key and its schema. */
+typedef void wanted_member_fn(void *ctx, struct span key, struct json place);
+void wanted_members(const struct schema *schema, struct json place, wanted_member_fn *fn, void *ctx,
+                    struct arena *a);
+bool wanted_requires(const struct schema *schema, struct json place, struct span key);
+/* Does it refuse every member that it does not name? */
+bool wanted_is_closed(const struct schema *schema, struct json place);
+/* Of an array, the schema of the item number `i`; JSON_NONE: anything. */
+struct json wanted_item(const struct schema *schema, struct json place, size_t i);
