@@ -10,6 +10,8 @@
  *   daemon.c       the daemon: config, hub, listeners, until it is told to end
  *   daemon_log.c   its warnings, bounded
  *   definition.c   what a server says of a tool or prompt
+ *   describe.c     one tool or prompt, with all that is said of it
+ *   example.c      a call of a tool that can be pasted
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
  *   question.c     a person answers what a server asks
@@ -74,10 +76,10 @@ struct cli {
 /* Sorted by name, ended by NULL. */
 extern const struct verb *const cli_verbs[];
 extern const struct verb verb_add, verb_call, verb_cancel, verb_completion, verb_connect,
-    verb_console, verb_disable, verb_disconnect, verb_doctor, verb_enable, verb_get, verb_help,
-    verb_list, verb_logs, verb_man, verb_mcp, verb_mode, verb_prompt, verb_prompts, verb_read,
-    verb_ping, verb_reconnect, verb_remove, verb_resources, verb_serve, verb_status, verb_token,
-    verb_tools, verb_version;
+    verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor, verb_enable, verb_get,
+    verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode, verb_ping, verb_prompt,
+    verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources, verb_serve, verb_status,
+    verb_token, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */

@@ -12,6 +12,7 @@ const struct verb *const cli_verbs[] = {
     &verb_completion,
     &verb_connect,
     &verb_console,
+    &verb_describe,
     &verb_disable,
     &verb_disconnect,
     &verb_doctor,

@@ -64,10 +64,12 @@ void show_json(const char *text)
 const char *show_member(struct json object, const char *key, struct arena *a)
 {
     char *text = arena_dup(a, json_str(json_get(object, key), a));
+    size_t n = strcspn(text, "\n");
+    bool more = text[n] && text[n + strspn(text + n, " \t\r\n")];
 
-    text[strcspn(text, "\n")] = '\0';
+    text[n] = '\0';
     text_make_printable(text);
-    return text;
+    return more ? arena_printf(a, "%s …", text) : text;
 }
 
 void show_config_error(FILE *to, const char *label, struct json answer)
@@ -171,32 +173,36 @@ static size_t terminal_width(void)
     return w.ws_col;
 }
 
-/* Not in the middle of a character. */
-static void cut(char *s, size_t room)
+/* Not in the middle of a character, and it is seen. */
+static void print_cut(const char *s, size_t room)
 {
-    size_t n = 0;
+    size_t n = 0, last = 0, i = 0;
 
-    for (char *p = s; *p; p++) {
-        if (((unsigned char)*p & 0xc0) != 0x80 && n++ == room) {
-            *p = '\0';
-            return;
-        }
+    if (width(s) <= room) {
+        fputs(s, stdout);
+        return;
     }
+    for (; s[i]; i++)
+        if (((unsigned char)s[i] & 0xc0) != 0x80 && n++ == room - 1)
+            last = i;
+    printf("%.*s…", (int)last, s);
 }
 
 static void print_row(const struct show_table *t, const struct row *r, const size_t *widths,
                       size_t edge)
 {
-    size_t at = 0;
+    size_t at = 0, pad = 0;
 
     for (int i = 0; i < t->columns; i++) {
         bool last = i == t->columns - 1;
-        size_t pad = last ? 0 : widths[i] + GAP - width(r->cells[i]);
 
-        if (last && edge > at)
-            cut(r->cells[i], edge - at);
-        printf("%s%s%s%*s", i == 0 ? show_on(r->color) : "", r->cells[i], i == 0 ? show_off() : "",
-               (int)pad, "");
+        if (*r->cells[i]) {
+            printf("%*s%s", (int)pad, "", i == 0 ? show_on(r->color) : "");
+            print_cut(r->cells[i], last && edge > at ? edge - at : SIZE_MAX);
+            fputs(i == 0 ? show_off() : "", stdout);
+            pad = 0;
+        }
+        pad += widths[i] + GAP - width(r->cells[i]);
         at += widths[i] + GAP;
     }
     putchar('\n');
@@ -218,4 +224,49 @@ void show_table_print(struct show_table *t)
     }
     free(t->rows);
     free(t);
+}
+
+/* Up to the last space that fits, or else as much as fits. */
+static size_t line_length(struct span s, size_t room)
+{
+    size_t n = 0, space = 0, i = 0;
+
+    for (; i < s.n; i++) {
+        if (((unsigned char)s.p[i] & 0xc0) != 0x80 && n++ == room)
+            return space ? space : i;
+        if (s.p[i] == ' ')
+            space = i;
+    }
+    return i;
+}
+
+static void wrap_line(struct span line, size_t room, int indent)
+{
+    do {
+        size_t n = line_length(line, room);
+        struct span head = span_make(line.p, n);
+
+        line = span_from(line, n);
+        while (line.n && line.p[0] == ' ')
+            line = span_from(line, 1);
+        printf("%*s%.*s\n", head.n ? indent : 0, "", SPAN_ARG(head));
+    } while (line.n);
+}
+
+void show_wrapped(const char *text, int indent)
+{
+    size_t edge = terminal_width();
+    struct span rest = span_trim(span_of(text));
+
+    for (;;) {
+        const char *end = rest.n ? memchr(rest.p, '\n', rest.n) : NULL;
+        size_t n = end ? (size_t)(end - rest.p) : rest.n;
+        AUTO_FREE char *line = mem_dupn(rest.p, n - (n && rest.p[n - 1] == '\r'));
+
+        text_make_printable(line);
+        wrap_line(span_of(line), edge ? edge - (size_t)indent : SIZE_MAX, indent);
+        if (!end)
+            return;
+        rest = span_from(rest, n + 1);
+    }
 }

@@ -7,7 +7,10 @@
 void show_text(char *text);
 /* JSON; to a terminal with escapes for what could do the same to it. */
 void show_json(const char *text);
-/* A string member, printable, first line only; "" when absent. In the arena. */
+/* Printable, its lines wrapped at the terminal's edge and indented by so many spaces. */
+void show_wrapped(const char *text, int indent);
+/* A string member, printable, first line only, with "…" if there are more; "" when absent. In the
+ * arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);
 
 /* The "config_error" of a daemon's answer, after `label`; nothing when there is none. */
@@ -21,7 +24,7 @@ const char *show_off(void);
 enum show_color show_state_color(const char *state);
 
 /* A table that is printed when it is complete: columns as wide as they need to be, the last one
- * cut at the terminal's edge. */
+ * cut at the terminal's edge, which "…" tells. */
 struct show_table;
 struct show_table *show_table_new(int columns);
 /* `cells`: one per column, copied. Colour for the first cell. */

@@ -2,8 +2,7 @@
 #include "wanted.h"
 
 enum {
-    TYPE_CHOICES = 8, /* that are named; the details have them all */
-    TYPE_DEPTH = 4,   /* lists of lists */
+    TYPE_DEPTH = 4, /* lists of lists */
     TYPE_VALUE_CHARS = 40,
 };
 
@@ -24,7 +23,7 @@ static void add_choices(struct buf *out, struct json values)
 
     JSON_FOREACH(v, values) {
         buf_str(out, n ? " | " : "");
-        if (n++ == TYPE_CHOICES) {
+        if (n++ == SIGNATURE_CHOICES) {
             buf_str(out, "…");
             return;
         }
@@ -42,7 +41,7 @@ static void add_tuple(struct buf *out, const struct schema *schema, struct json 
     buf_byte(out, '[');
     JSON_FOREACH(item, first) {
         buf_str(out, n ? ", " : "");
-        if (n++ == TYPE_CHOICES) {
+        if (n++ == SIGNATURE_CHOICES) {
             buf_str(out, "…");
             break;
         }
@@ -105,6 +104,11 @@ static void write_type(struct buf *out, const struct schema *schema, struct json
         buf_add_span(out, buf_span(&one));
     }
     buf_str(out, w.more ? " | …" : "");
+}
+
+void signature_type(struct buf *out, const struct schema *schema, struct json place)
+{
+    write_type(out, schema, place, 0);
 }
 
 struct signing {

@@ -1,4 +1,5 @@
-#include "reach.h"
+#include "describe.h"
+#include "hub/spec/spec.h"
 #include "show.h"
 
 /* ---- of one server that is named here and now ----------------------------------------------- */
@@ -51,16 +52,27 @@ static const char *dotted(struct json entry, struct arena *a)
     return *server ? arena_printf(a, "%s.%s", server, name) : name;
 }
 
-static void print_entries(struct json entries)
+static const char *arguments_of(struct json entry, struct arena *a)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    describe_arguments(&text, json_get(entry, "definition"));
+    return arena_dup(a, buf_span(&text));
+}
+
+static void print_entries(struct json entries, bool prompts)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct show_table *t = show_table_new(2);
+    struct show_table *t = show_table_new(2 + prompts);
 
     JSON_FOREACH(e, entries) {
         bool on = json_bool(json_get(e, "enabled"), true);
-        const char *cells[] = { dotted(e, &a),
-                                on ? show_member(json_get(e, "definition"), "description", &a)
-                                   : "(disabled)" };
+        const char *cells[3] = { dotted(e, &a) };
+
+        if (prompts)
+            cells[1] = arguments_of(e, &a);
+        cells[1 + prompts] =
+            on ? show_member(json_get(e, "definition"), "description", &a) : "(disabled)";
 
         show_row(t, on ? SHOW_BOLD : SHOW_GRAY, cells);
     }
@@ -79,7 +91,7 @@ static char *list_params(const struct cli *cli)
     return buf_take(&b);
 }
 
-static int list_of_hub(const struct cli *cli, const char *method, const char *member)
+static int list_of_hub(const struct cli *cli, bool prompts)
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
@@ -91,7 +103,8 @@ static int list_of_hub(const struct cli *cli, const char *method, const char *me
 
     if (status != CLI_OK)
         return status;
-    if (reach_ask(s, method, params, &result, &doc, &err) < 0) {
+    if (reach_ask(s, prompts ? "patchbay/prompts" : "patchbay/tools", params, &result, &doc, &err) <
+        0) {
         status = reach_fail(&err);
     } else {
         int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
@@ -99,24 +112,35 @@ static int list_of_hub(const struct cli *cli, const char *method, const char *me
         if (cli_option(cli, "json"))
             show_json(pb_result_json(result, NULL));
         else
-            print_entries(json_get(json_root(&doc), member));
+            print_entries(json_get(json_root(&doc), prompts ? "prompts" : "tools"), prompts);
         status = server ? missing : CLI_OK;
     }
     pb_result_free(result);
     return status;
 }
 
-static int run_tools(struct cli *cli)
+/* "server.tool", not a server. */
+static bool names_item(const struct cli *cli)
 {
-    return cli_has_server(cli) ? list_direct(cli) : list_of_hub(cli, "patchbay/tools", "tools");
+    return cli->n_args && item_names_server(span_of(cli->args[0]));
 }
 
-static int run_prompts(struct cli *cli) { return list_of_hub(cli, "patchbay/prompts", "prompts"); }
+static int run_tools(struct cli *cli)
+{
+    if (names_item(cli) || (cli->n_args && cli_has_server(cli)))
+        return describe_tool(cli, cli->args[0]);
+    return cli_has_server(cli) ? list_direct(cli) : list_of_hub(cli, false);
+}
+
+static int run_prompts(struct cli *cli)
+{
+    return names_item(cli) ? describe_prompt(cli, cli->args[0]) : list_of_hub(cli, true);
+}
 
 const struct verb verb_tools = {
     .name = "tools",
-    .usage = "[SERVER] [--mode MODE] [--json]",
-    .help = "List the tools of all servers, or of one",
+    .usage = "[SERVER | SERVER.TOOL] [--mode MODE] [--json]",
+    .help = "List the tools of all servers, or of one; or tell all about one tool",
     .text = "With --url or -- COMMAND those of a server that is not configured.",
     .max = 1,
     .takes_command = true,
@@ -133,8 +157,8 @@ const struct verb verb_tools = {
 
 const struct verb verb_prompts = {
     .name = "prompts",
-    .usage = "[SERVER] [--json]",
-    .help = "List the prompts of all servers, or of one",
+    .usage = "[SERVER | SERVER.PROMPT] [--json]",
+    .help = "List the prompts of all servers, or of one; or tell all about one prompt",
     .max = 1,
     .options =
         (const struct option_spec[]){

@@ -195,6 +195,8 @@ static inline int run_other(const char *const *argv, const char *input)
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define RUN(...)   run_with(NULL, WORDS(__VA_ARGS__))
 
+static unsigned short rig_columns; /* of that terminal; 0: it does not say */
+
 /* At a terminal of its own, into which this is typed. `out` is what stands on it in the end. */
 static inline int type_on_terminal(const char *typed, const char *const *args)
 {
@@ -206,6 +208,9 @@ static inline int type_on_terminal(const char *typed, const char *const *args)
     CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
     slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     CHECK(slave >= 0);
+    if (rig_columns)
+        CHECK(ioctl(slave, TIOCSWINSZ, &(struct winsize){ .ws_row = 24, .ws_col = rig_columns }) ==
+              0);
     fflush(stdout);
     pid = fork();
     if (pid == 0) {

@@ -33,15 +33,17 @@ static long place_of(const char *verb)
 }
 
 static const char *const verbs[] = {
-    "add",       "call",   "cancel", "completion", "connect", "disable",   "disconnect",
-    "doctor",    "enable", "get",    "help",       "list",    "logs",      "man",
-    "mcp",       "mode",   "prompt", "prompts",    "read",    "reconnect", "remove",
-    "resources", "serve",  "status", "tools",      "version",
+    "add",        "call",      "cancel", "completion", "connect", "describe", "disable",
+    "disconnect", "doctor",    "enable", "get",        "help",    "list",     "logs",
+    "man",        "mcp",       "mode",   "prompt",     "prompts", "read",     "reconnect",
+    "remove",     "resources", "serve",  "status",     "tools",   "version",
 };
 
 TEST(help_lists_every_verb_once_and_what_a_newcomer_needs_first)
 {
-    static const char *const first[] = { "add", "list", "tools", "call", "serve", "mcp" };
+    static const char *const first[] = {
+        "add", "list", "tools", "describe", "call", "serve", "mcp"
+    };
     static const char *const ways[] = { "help", "--help", "-h" };
     long last = 0;
 

@@ -89,6 +89,9 @@ TEST(tools_prompts_uris_and_arguments_are_completed_from_what_servers_last_had)
     CHECK_STR(FOUND("call", "ex.e"), "ex.echo");
     CHECK_STR(FOUND("call", "ex/e"), "ex/echo");
     CHECK_STR(FOUND("call", "ex:e"), "ex:echo");
+    CHECK_STR(FOUND("tools", "ex.e"), "ex.echo");
+    CHECK_STR(FOUND("describe", "ex.e"), "ex.echo");
+    CHECK_STR(FOUND("prompts", "conf.test_simple"), "conf.test_simple_prompt");
     CHECK_STR(FOUND("call", "ex.echo", ""), "text=");
     CHECK_STR(FOUND("call", "ex/echo", "t"), "text=");
     CHECK_STR(FOUND("call", "ex__echo", ""), "text=");

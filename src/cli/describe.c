@@ -1,0 +1,361 @@
+#include "describe.h"
+#include "example.h"
+#include "show.h"
+#include "signature.h"
+#include "wanted.h"
+
+enum { INDENT = 2, INDENT_MORE = 6, DESCRIBE_DEPTH = 4, DESCRIBE_KEY_MAX = 200 };
+
+static char *text_of(struct json string, struct arena *a)
+{
+    return arena_dup(a, json_str(string, a));
+}
+
+static void heading(const char *text)
+{
+    printf("\n%s%s%s\n", show_on(SHOW_BOLD), text, show_off());
+}
+
+/* ---- what it is ----------------------------------------------------------------------------- */
+
+/* Older servers write the title among the annotations. */
+static struct json title_of(struct json item)
+{
+    struct json title = json_get(item, "title");
+
+    return json_is(title, JSON_STRING) ? title : json_get(json_get(item, "annotations"), "title");
+}
+
+static void print_head(const char *name, struct json item, const char *signature)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    char *title = text_of(title_of(item), &a), *about = text_of(json_get(item, "description"), &a);
+    char *shown = arena_dup(&a, span_of(name));
+
+    text_make_printable(shown);
+    text_make_printable(title);
+    printf("%s%s%s%s%s\n", show_on(SHOW_BOLD), shown, show_off(), *title ? " - " : "", title);
+    show_wrapped(signature, INDENT);
+    if (!*about)
+        return;
+    putchar('\n');
+    show_wrapped(about, INDENT);
+}
+
+/* What the server claims about what the tool does; only what it says. */
+static void print_hints(struct json hints)
+{
+    /* clang-format off */
+    static const struct {
+        const char *key, *yes, *no;
+    } rows[] = {
+        { "readOnlyHint",    "it only reads",                       "it may change things" },
+        { "destructiveHint", "it may delete or overwrite things",   "it deletes and overwrites nothing" },
+        { "idempotentHint",  "the same call again changes nothing more", "the same call again may change more" },
+        { "openWorldHint",   "it reaches out to other systems",     "it stays within its own system" },
+    };
+    /* clang-format on */
+    AUTO_BUF struct buf text = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct json hint = json_get(hints, rows[i].key);
+
+        if (json_is(hint, JSON_TRUE) || json_is(hint, JSON_FALSE))
+            buf_printf(&text, "%s%s", text.n ? "; " : "The server says: ",
+                       json_is(hint, JSON_TRUE) ? rows[i].yes : rows[i].no);
+    }
+    if (!text.n)
+        return;
+    putchar('\n');
+    show_wrapped(buf_cstr(&text), INDENT);
+}
+
+static void print_outward(struct json entry)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    const char *wire = show_member(entry, "wire", &a);
+
+    if (*wire)
+        printf("\nMCP clients see it as %s%s%s.\n", show_on(SHOW_BOLD), wire, show_off());
+}
+
+/* ---- what it takes -------------------------------------------------------------------------- */
+
+static void add_range(struct buf *out, struct json low, struct json high, const char *unit)
+{
+    if (!json_is(low, JSON_NONE) && !json_is(high, JSON_NONE))
+        buf_printf(out, ", %.*s to %.*s%s", SPAN_ARG(json_text(low)), SPAN_ARG(json_text(high)),
+                   unit);
+    else if (!json_is(low, JSON_NONE))
+        buf_printf(out, ", at least %.*s%s", SPAN_ARG(json_text(low)), unit);
+    else if (!json_is(high, JSON_NONE))
+        buf_printf(out, ", at most %.*s%s", SPAN_ARG(json_text(high)), unit);
+}
+
+static void add_word(struct buf *out, const char *before, struct json word)
+{
+    if (!json_is(word, JSON_NONE))
+        buf_printf(out, ", %s%.*s", before, SPAN_ARG(json_text(word)));
+}
+
+/* What is more than a type, from each alternative that says it. */
+static void add_bounds(struct buf *out, const struct schema *schema, struct json place)
+{
+    struct wanted w;
+
+    wanted_of(&w, schema, place);
+    for (size_t i = 0; i < w.n; i++) {
+        struct json p = w.list[i].place;
+        struct json format = json_get(p, "format");
+
+        add_range(out, json_get(p, "minimum"), json_get(p, "maximum"), "");
+        add_word(out, "more than ", json_get(p, "exclusiveMinimum"));
+        add_word(out, "less than ", json_get(p, "exclusiveMaximum"));
+        add_word(out, "a multiple of ", json_get(p, "multipleOf"));
+        add_range(out, json_get(p, "minLength"), json_get(p, "maxLength"), " characters");
+        add_range(out, json_get(p, "minItems"), json_get(p, "maxItems"), " items");
+        add_word(out, "matches ", json_get(p, "pattern"));
+        if (json_is(format, JSON_STRING))
+            add_word(out, "format ", format);
+    }
+}
+
+/* More than the signature names. */
+static void print_choices(struct json values)
+{
+    AUTO_BUF struct buf text = { 0 };
+    size_t n = 0;
+
+    JSON_FOREACH(v, values)
+        buf_printf(&text, "%s%.*s", n++ ? ", " : "one of: ", SPAN_ARG(json_text(v)));
+    if (n > SIGNATURE_CHOICES)
+        show_wrapped(buf_cstr(&text), INDENT_MORE);
+}
+
+struct describing {
+    const struct schema *schema;
+    struct json place;
+    struct span before; /* "filter." */
+    int depth;
+    bool any; /* is there one? */
+};
+
+static void print_inside(const struct describing *d, struct span key, struct json place);
+
+static void print_parameter(void *ctx, struct span key, struct json place)
+{
+    struct describing *d = ctx;
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf line = { 0 };
+    struct json about = wanted_word(d->schema, place, "description");
+    char *shown = arena_printf(&a, "%.*s%.*s", SPAN_ARG(d->before), SPAN_ARG(key));
+
+    if (!d->any && !d->depth)
+        heading("Arguments:");
+    d->any = true;
+    text_make_printable(shown);
+    printf("%*s%s%s%s\n", INDENT, "", show_on(SHOW_BOLD), shown, show_off());
+    signature_type(&line, d->schema, place);
+    buf_str(&line, wanted_requires(d->schema, d->place, key) ? ", required" : "");
+    add_bounds(&line, d->schema, place);
+    add_word(&line, "default ", wanted_word(d->schema, place, "default"));
+    show_wrapped(buf_cstr(&line), INDENT_MORE);
+    print_choices(wanted_word(d->schema, place, "enum"));
+    if (json_is(about, JSON_STRING))
+        show_wrapped(text_of(about, &a), INDENT_MORE);
+    print_inside(d, span_of(shown), place);
+}
+
+/* The members of an object as they are written on a command line. */
+static void print_inside(const struct describing *d, struct span key, struct json place)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct describing in = { .schema = d->schema, .place = place, .depth = d->depth + 1 };
+
+    if (in.depth > DESCRIBE_DEPTH || key.n > DESCRIBE_KEY_MAX ||
+        !wanted_takes(d->schema, place, WANTED_OBJECT))
+        return;
+    in.before = span_of(arena_printf(&a, "%.*s.", SPAN_ARG(key)));
+    wanted_members(in.schema, in.place, print_parameter, &in, &a);
+}
+
+static void print_parameters(const struct definition *d)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct describing all = { .schema = d->schema, .place = d->input };
+
+    wanted_members(d->schema, d->input, print_parameter, &all, &a);
+}
+
+/* ---- how it is called ----------------------------------------------------------------------- */
+
+/* The server, when it is one of the command line. */
+static void add_server(struct buf *out, const struct cli *cli)
+{
+    if (cli_option(cli, "url")) {
+        buf_str(out, " --url ");
+        example_word(out, span_of(cli_option(cli, "url")));
+    }
+    if (cli->command)
+        buf_str(out, " --");
+    for (char **word = cli->command; word && *word; word++) {
+        buf_byte(out, ' ');
+        example_word(out, span_of(*word));
+    }
+}
+
+static void print_example(const struct cli *cli, const struct definition *d, const char *name)
+{
+    AUTO_BUF struct buf example = { 0 };
+    AUTO_BUF struct buf after = { 0 };
+
+    add_server(&after, cli);
+    if (d->schema && example_write(&example, d, name, buf_cstr(&after))) {
+        heading("Example:");
+        printf("%*s%s\n", INDENT, "", buf_cstr(&example)); /* in one piece: it is to be pasted */
+    }
+}
+
+/* "server.tool", as the verbs take it. */
+static const char *dotted(const struct definition *d, struct arena *a)
+{
+    const char *server = show_member(d->entry, "server", a);
+    const char *name = show_member(d->item, "name", a);
+
+    return *server ? arena_printf(a, "%s.%s", server, name) : name;
+}
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+static int print_tool(const struct cli *cli, const struct definition *d)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf signature = { 0 };
+    const char *name = dotted(d, &a);
+
+    if (cli_option(cli, "json")) {
+        show_json(arena_dup(&a, json_text(d->item)));
+        return CLI_OK;
+    }
+    signature_write(&signature, show_member(d->item, "name", &a), d->schema, d->input);
+    print_head(name, d->item, buf_cstr(&signature));
+    print_hints(json_get(d->item, "annotations"));
+    print_parameters(d);
+    print_example(cli, d, name);
+    print_outward(d->entry);
+    return CLI_OK;
+}
+
+static int describe_direct(const struct cli *cli, const char *tool)
+{
+    AUTO_DEFINITION struct definition d = { 0 };
+    struct pb_client *client = NULL;
+    struct pb_error err;
+    int status;
+
+    if (cli_connect(cli, &client, &err) < 0)
+        return cli_fail(&err);
+    if (definition_ask(&d, client, tool, &err) < 0) {
+        status = cli_fail(&err);
+    } else if (json_is(d.item, JSON_NONE)) {
+        fail(&err, PB_E_NOT_FOUND, "the server lists no tool '%s'", tool);
+        status = cli_fail(&err);
+    } else {
+        status = print_tool(cli, &d);
+    }
+    pb_client_free(client);
+    return status;
+}
+
+int describe_tool(const struct cli *cli, const char *item)
+{
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_DEFINITION struct definition d = { 0 };
+    int status;
+
+    if (cli_has_server(cli))
+        return describe_direct(cli, item);
+    status = reach_open(&s, cli, &(struct reach_wants){ .item = item });
+    if (status == CLI_OK)
+        status = definition_find(&d, s, "tool", item);
+    return status == CLI_OK ? print_tool(cli, &d) : status;
+}
+
+/* ---- prompts -------------------------------------------------------------------------------- */
+
+void describe_arguments(struct buf *out, struct json prompt)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_JSON struct json_doc doc = { 0 };
+    size_t n = 0;
+
+    /* in a list of prompts this is too deep to be taped */
+    if (json_parse(&doc, json_text(json_get(prompt, "arguments")), NULL, NULL) < 0)
+        return;
+    JSON_FOREACH(arg, json_root(&doc))
+        buf_printf(out, "%s%s%s", n++ ? ", " : "(", show_member(arg, "name", &a),
+                   json_bool(json_get(arg, "required"), false) ? "" : "?");
+    buf_str(out, n ? ")" : "");
+}
+
+static void print_prompt_arguments(struct json prompt)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    if (json_len(json_get(prompt, "arguments")))
+        heading("Arguments:");
+    JSON_FOREACH(arg, json_get(prompt, "arguments")) {
+        char *about = text_of(json_get(arg, "description"), &a);
+
+        printf("%*s%s%s%s%s\n", INDENT, "", show_on(SHOW_BOLD), show_member(arg, "name", &a),
+               show_off(), json_bool(json_get(arg, "required"), false) ? ", required" : "");
+        if (*about)
+            show_wrapped(about, INDENT_MORE);
+    }
+}
+
+static void print_prompt_example(struct json prompt, const char *name)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf line = { 0 };
+
+    buf_str(&line, "patchbay prompt ");
+    example_word(&line, span_of(name));
+    JSON_FOREACH(arg, json_get(prompt, "arguments"))
+        if (json_bool(json_get(arg, "required"), false)) {
+            buf_byte(&line, ' ');
+            example_word(&line, span_of(arena_printf(&a, "%s=text", show_member(arg, "name", &a))));
+        }
+    heading("Example:");
+    printf("%*s%s\n", INDENT, "", buf_cstr(&line));
+}
+
+static void print_prompt(const struct definition *d)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf signature = { 0 };
+    const char *name = dotted(d, &a);
+
+    buf_str(&signature, show_member(d->item, "name", &a));
+    describe_arguments(&signature, d->item);
+    print_head(name, d->item, buf_cstr(&signature));
+    print_prompt_arguments(d->item);
+    print_prompt_example(d->item, name);
+    print_outward(d->entry);
+}
+
+int describe_prompt(const struct cli *cli, const char *item)
+{
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_DEFINITION struct definition d = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    int status = reach_open(&s, cli, &(struct reach_wants){ .item = item });
+
+    if (status == CLI_OK)
+        status = definition_find(&d, s, "prompt", item);
+    if (status == CLI_OK && cli_option(cli, "json"))
+        show_json(arena_dup(&a, json_text(d.item)));
+    else if (status == CLI_OK)
+        print_prompt(&d);
+    return status;
+}
