@@ -16,6 +16,7 @@
  *   hub_flags.c    options about config and hub, common to many verbs
  *   question.c     a person answers what a server asks
  *   reach.c        a hub: the daemon's, or one in this process
+ *   remembered.c   lists that servers said once
  *   request.c      one request, and Ctrl-C
  *   reread.c       what is read again when it changes
  *   server.c       a server that is named by a command or URL, without any hub

@@ -26,18 +26,40 @@ static int parse(struct definition *d, struct pb_error *err)
     return json_parse(&d->doc, span_make(text, n), NULL, err);
 }
 
-int definition_find(struct definition *d, struct reach *s, const char *kind, const char *item)
+static int find(struct definition *d, struct reach *s, const char *kind, const char *item,
+                bool refresh)
 {
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
     struct pb_error err;
-    int status = reach_find(s, kind, item, &d->result);
 
-    if (status != CLI_OK)
-        return status;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, kind, item);
+    json_put_bool(&o, "refresh", refresh);
+    json_end(&o);
+    if (reach_request(s, "patchbay/find", buf_cstr(&params), &d->result, &err) < 0)
+        return reach_fail(&err);
     if (parse(d, &err) < 0)
         return cli_fail(&err);
     d->entry = json_root(&d->doc);
     take_item(d, json_get(d->entry, "definition"));
     return CLI_OK;
+}
+
+int definition_find(struct definition *d, struct reach *s, const char *kind, const char *item)
+{
+    return find(d, s, kind, item, false);
+}
+
+int definition_refresh(struct definition *d, struct reach *s, const char *kind, const char *item)
+{
+    definition_done(d);
+    return find(d, s, kind, item, true);
+}
+
+bool definition_is_old(const struct definition *d)
+{
+    return !json_is(json_get(d->entry, "remembered_at"), JSON_NONE);
 }
 
 int definition_ask(struct definition *d, struct pb_client *client, const char *tool,

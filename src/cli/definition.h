@@ -17,6 +17,12 @@ void definition_done(struct definition *d);
 /* "tool" or "prompt" of the hub. An exit code; what is not CLI_OK has been told. */
 MUST_CHECK int definition_find(struct definition *d, struct reach *s, const char *kind,
                                const char *item);
+/* The same, of which the server was asked now: for who finds that what is remembered does not do.
+ */
+MUST_CHECK int definition_refresh(struct definition *d, struct reach *s, const char *kind,
+                                  const char *item);
+/* Is it what the server said once? */
+bool definition_is_old(const struct definition *d);
 /* A tool of one server, by its own name. That it is not listed is no error. */
 MUST_CHECK int definition_ask(struct definition *d, struct pb_client *client, const char *tool,
                               struct pb_error *err);

@@ -1,5 +1,6 @@
 #include "describe.h"
 #include "example.h"
+#include "remembered.h"
 #include "show.h"
 #include "signature.h"
 #include "wanted.h"
@@ -225,6 +226,25 @@ static const char *dotted(const struct definition *d, struct arena *a)
     return *server ? arena_printf(a, "%s.%s", server, name) : name;
 }
 
+/* Remembered, unless --refresh is among the options; which is told. */
+static int find_item(struct definition *d, struct reach **s, const struct cli *cli,
+                     const char *kind, const char *item)
+{
+    AUTO_JSON struct json_doc one = { 0 };
+    AUTO_BUF struct buf list = { 0 };
+    int status = reach_open(s, cli, &(struct reach_wants){ .item = item });
+
+    if (status == CLI_OK)
+        status = cli_option(cli, "refresh") ? definition_refresh(d, *s, kind, item)
+                                            : definition_find(d, *s, kind, item);
+    if (status != CLI_OK || !definition_is_old(d))
+        return status;
+    buf_printf(&list, "[%.*s]", SPAN_ARG(json_text(d->entry)));
+    if (json_parse(&one, buf_span(&list), &(struct json_opts){ .keep_depth = 2 }, NULL) == 0)
+        remembered_tell(json_root(&one));
+    return CLI_OK;
+}
+
 /* ---- tools ---------------------------------------------------------------------------------- */
 
 static int print_tool(const struct cli *cli, const struct definition *d)
@@ -275,9 +295,7 @@ int describe_tool(const struct cli *cli, const char *item)
 
     if (cli_has_server(cli))
         return describe_direct(cli, item);
-    status = reach_open(&s, cli, &(struct reach_wants){ .item = item });
-    if (status == CLI_OK)
-        status = definition_find(&d, s, "tool", item);
+    status = find_item(&d, &s, cli, "tool", item);
     return status == CLI_OK ? print_tool(cli, &d) : status;
 }
 
@@ -349,10 +367,8 @@ int describe_prompt(const struct cli *cli, const char *item)
     AUTO(reach) struct reach *s = NULL;
     AUTO_DEFINITION struct definition d = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    int status = reach_open(&s, cli, &(struct reach_wants){ .item = item });
+    int status = find_item(&d, &s, cli, "prompt", item);
 
-    if (status == CLI_OK)
-        status = definition_find(&d, s, "prompt", item);
     if (status == CLI_OK && cli_option(cli, "json"))
         show_json(arena_dup(&a, json_text(d.item)));
     else if (status == CLI_OK)

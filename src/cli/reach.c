@@ -249,14 +249,6 @@ char *reach_params(const char *key, const char *value)
     return buf_take(&b);
 }
 
-int reach_find(struct reach *s, const char *kind, const char *item, struct pb_result **out)
-{
-    AUTO_FREE char *params = reach_params(kind, item);
-    struct pb_error err;
-
-    return reach_request(s, "patchbay/find", params, out, &err) < 0 ? reach_fail(&err) : CLI_OK;
-}
-
 /* ---- what went wrong ----------------------------------------------------------------------- */
 
 int reach_fail(const struct pb_error *err)

@@ -28,10 +28,6 @@ MUST_CHECK int reach_request(struct reach *s, const char *method, const char *pa
 /* The same, and the answer taped. `doc` borrows from *out. */
 MUST_CHECK int reach_ask(struct reach *s, const char *method, const char *params,
                          struct pb_result **out, struct json_doc *doc, struct pb_error *err);
-/* The "tool" or "prompt" of this name, with its definition. An exit code; what is not CLI_OK has
- * been told. */
-MUST_CHECK int reach_find(struct reach *s, const char *kind, const char *item,
-                          struct pb_result **out);
 /* {"key":"value"}, or {} when value is NULL. Owned by the caller. */
 char *reach_params(const char *key, const char *value);
 /* cli_fail() for what a patchbay/… method was refused with. */

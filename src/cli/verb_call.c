@@ -79,23 +79,43 @@ static int send_call(const struct calling *c, struct pb_client *client, struct s
     return status;
 }
 
-/* What is wrong with the arguments is told before anything is sent, with what would be right. */
-static int call(struct calling *c, struct pb_client *client, const struct definition *d)
+static const struct schema *schema_of(const struct calling *c, const struct definition *d)
 {
-    AUTO_BUF struct buf arguments = { 0 };
-    AUTO_BUF struct buf signature = { 0 };
-    const struct schema *schema = cli_option(c->cli, "unchecked") ? NULL : d->schema;
-    struct pb_error err;
+    return cli_option(c->cli, "unchecked") ? NULL : d->schema;
+}
 
-    if (arguments_write(&c->words, schema, &arguments, &err) == 0)
-        return send_call(c, client, buf_span(&arguments));
-    fail_in(&err, "%s", c->tool);
-    cli_config_fail(&err);
-    if (schema) {
-        signature_write(&signature, c->tool, schema, d->input);
+/* Before anything is sent, and with what would be right. */
+static int tell_wrong(const struct calling *c, const struct definition *d, struct pb_error *err)
+{
+    AUTO_BUF struct buf signature = { 0 };
+
+    fail_in(err, "%s", c->tool);
+    cli_config_fail(err);
+    if (schema_of(c, d)) {
+        signature_write(&signature, c->tool, d->schema, d->input);
         fprintf(stderr, "  %s\n", buf_cstr(&signature));
     }
     return CLI_USAGE;
+}
+
+static int call(struct calling *c, struct pb_client *client, const struct definition *d)
+{
+    AUTO_BUF struct buf arguments = { 0 };
+    struct pb_error err;
+
+    if (arguments_write(&c->words, schema_of(c, d), &arguments, &err) < 0)
+        return tell_wrong(c, d, &err);
+    return send_call(c, client, buf_span(&arguments));
+}
+
+/* What the server said once may have changed: it does not refuse a call before it was asked. */
+static int check_old(struct calling *c, struct reach *s, struct definition *d)
+{
+    AUTO_BUF struct buf ignored = { 0 };
+
+    if (!definition_is_old(d) || arguments_write(&c->words, schema_of(c, d), &ignored, NULL) == 0)
+        return CLI_OK;
+    return definition_refresh(d, s, "tool", c->tool);
 }
 
 static int call_through_hub(struct calling *c)
@@ -106,6 +126,8 @@ static int call_through_hub(struct calling *c)
 
     if (status == CLI_OK)
         status = definition_find(&d, s, "tool", c->tool);
+    if (status == CLI_OK)
+        status = check_old(c, s, &d);
     return status == CLI_OK ? call(c, reach_client(s), &d) : status;
 }
 

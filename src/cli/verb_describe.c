@@ -1,4 +1,5 @@
 #include "describe.h"
+#include "remembered.h"
 
 static int run_describe(struct cli *cli) { return describe_tool(cli, cli->args[0]); }
 
@@ -14,6 +15,7 @@ const struct verb verb_describe = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the definition as the server wrote it" },
+            CLI_REFRESH_OPTION,
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },

@@ -1,4 +1,5 @@
 #include "reach.h"
+#include "remembered.h"
 #include "show.h"
 
 static void add_rows(struct show_table *t, struct json entries, const char *uri, struct arena *a)
@@ -28,7 +29,7 @@ static int run_resources(struct cli *cli)
     AUTO(reach) struct reach *s = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
     const char *server = cli->n_args ? cli->args[0] : NULL;
-    AUTO_FREE char *params = reach_params("server", server);
+    AUTO_FREE char *params = remembered_params(cli);
     struct pb_result *result = NULL;
     struct pb_error err;
     int status = reach_open(&s, cli, &(struct reach_wants){ .server = server });
@@ -40,6 +41,7 @@ static int run_resources(struct cli *cli)
     } else {
         int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
 
+        remembered_tell(json_get(json_root(&doc), "remembered"));
         if (cli_option(cli, "json"))
             show_json(pb_result_json(result, NULL));
         else
@@ -58,6 +60,7 @@ const struct verb verb_resources = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the definitions as JSON" },
+            CLI_REFRESH_OPTION,
             CLI_HUB_OPTIONS,
             { 0 },
         },

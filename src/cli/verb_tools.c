@@ -1,5 +1,6 @@
 #include "describe.h"
 #include "hub/spec/spec.h"
+#include "remembered.h"
 #include "show.h"
 
 /* ---- of one server that is named here and now ----------------------------------------------- */
@@ -79,23 +80,11 @@ static void print_entries(struct json entries, bool prompts)
     show_table_print(t);
 }
 
-static char *list_params(const struct cli *cli)
-{
-    AUTO_BUF struct buf b = { 0 };
-    struct json_out o = json_out(&b);
-
-    json_begin_object(&o, NULL);
-    json_put_str_opt(&o, "server", cli->n_args ? cli->args[0] : NULL);
-    json_put_str_opt(&o, "mode", cli_option(cli, "mode"));
-    json_end(&o);
-    return buf_take(&b);
-}
-
 static int list_of_hub(const struct cli *cli, bool prompts)
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_FREE char *params = list_params(cli);
+    AUTO_FREE char *params = remembered_params(cli);
     struct pb_result *result = NULL;
     struct pb_error err;
     const char *server = cli->n_args ? cli->args[0] : NULL;
@@ -109,6 +98,7 @@ static int list_of_hub(const struct cli *cli, bool prompts)
     } else {
         int missing = reach_tell_failed(json_get(json_root(&doc), "failed"));
 
+        remembered_tell(json_get(json_root(&doc), "remembered"));
         if (cli_option(cli, "json"))
             show_json(pb_result_json(result, NULL));
         else
@@ -148,6 +138,7 @@ const struct verb verb_tools = {
         (const struct option_spec[]){
             { 0, "json", NULL, "print the definitions as JSON" },
             { 'm', "mode", "MODE", "only what this mode lets through" },
+            CLI_REFRESH_OPTION,
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },
@@ -163,6 +154,7 @@ const struct verb verb_prompts = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the definitions as JSON" },
+            CLI_REFRESH_OPTION,
             CLI_HUB_OPTIONS,
             { 0 },
         },

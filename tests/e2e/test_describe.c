@@ -224,6 +224,7 @@ static size_t longest_line(void)
 TEST(text_is_wrapped_at_the_terminals_edge_and_what_is_cut_says_so)
 {
     script_begin(TOOLS, GREET);
+    rig_daemon(NULL); /* nothing is remembered, and nothing said about it */
     rig_columns = 50;
     CHECK_INT(run_on_terminal(WORDS("tools", "s.search")), 0);
     CHECK_HAS(out, "  The second paragraph is much longer than a\r\n"

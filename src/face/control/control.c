@@ -18,6 +18,7 @@ bool control_read_params(struct request *r, struct control_params *out, struct a
         { "prompt", JSON_FIELD_CSTR, offsetof(struct control_params, prompt), 0 },
         { "lines", JSON_FIELD_UINT, offsetof(struct control_params, lines), 0 },
         { "follow", JSON_FIELD_BOOL, offsetof(struct control_params, follow), 0 },
+        { "refresh", JSON_FIELD_BOOL, offsetof(struct control_params, refresh), 0 },
         { 0 },
     };
     struct pb_error err;
@@ -84,6 +85,7 @@ static int write_list(struct json_out *o, const struct hub *h, const struct cont
         return fail(err, PB_E_LIMIT, "the mode '%s' takes too long; a simpler pattern helps",
                     p->mode);
     control_write_failed(o, "failed", h, p->server);
+    control_write_remembered(o, "remembered", h, p->server);
     json_end(o);
     return 0;
 }
@@ -444,21 +446,21 @@ const struct control_method control_methods[] = {
     { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
     { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
     { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
-    { "patchbay/find",           "tool | prompt", "one of them as it is listed; if there is none, why", control_find },
+    { "patchbay/find",           "tool | prompt refresh?", "one of them as it is listed; if there is none, why", control_find },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
     { "patchbay/ping",           "server",        "asks a server whether it lives",             run_ping },
-    { "patchbay/prompts",        "server? mode?", "prompts of all servers or one",              run_prompts },
+    { "patchbay/prompts",        "server? mode? refresh?", "prompts of all servers or one",              run_prompts },
     { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
     { "patchbay/reload",         "",              "reads the config files, and tells when that is taken", run_reload },
-    { "patchbay/resources",      "server? mode?", "resources and templates of servers",         run_resources },
+    { "patchbay/resources",      "server? mode? refresh?", "resources and templates of servers",         run_resources },
     { "patchbay/restart",        "server",        "stops a server and starts it again",         run_restart },
     { "patchbay/server",         "server",        "one server, with its spec",                  run_server },
     { "patchbay/servers",        "",              "all servers and how they are",               run_servers },
     { "patchbay/settled",        "",              "the same, when none is connecting any more", run_settled },
     { "patchbay/status",         "",              "the daemon itself",                          run_status },
     { "patchbay/stop",           "",              "ends the daemon",                            run_stop },
-    { "patchbay/tools",          "server? mode?", "tools of all servers or one",                run_tools },
+    { "patchbay/tools",          "server? mode? refresh?", "tools of all servers or one",                run_tools },
     { 0 },
 };
 /* clang-format on */

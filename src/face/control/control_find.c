@@ -60,12 +60,15 @@ static const struct entry *look_up(struct hosts *s, const struct control_params 
                    : catalog_find(c, &everything, LIST_PROMPTS, span_of(p->prompt), err);
 }
 
-static void reply_entry(struct request *r, const struct entry *e)
+static void reply_entry(struct request *r, const struct hub *h, const struct entry *e)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
 
-    control_write_entry(&o, e);
+    json_begin_object(&o, NULL);
+    control_put_entry(&o, e);
+    control_put_remembered(&o, h, e->server);
+    json_end(&o);
     request_reply(r, buf_span(&b));
 }
 
@@ -78,7 +81,7 @@ static void answer(struct hosts *s, struct request *r, const struct control_para
     if (!e && item_names_server(span_of(name)) && !hub_link_of(hosts_hub(s), name, NULL))
         control_no_server_of(hosts_hub(s), name, &err);
     if (e)
-        reply_entry(r, e);
+        reply_entry(r, hosts_hub(s), e);
     else
         control_refuse(r, &err);
 }
@@ -126,7 +129,7 @@ void control_find(struct hosts *s, struct request *r)
         return;
     }
     l = hub_link_of(hub, item_of(&w->params), NULL);
-    if (!l || look_up(s, &w->params, NULL)) {
+    if (!l || (look_up(s, &w->params, NULL) && !w->params.refresh)) {
         control_wait_over(w);
         return;
     }

@@ -64,8 +64,9 @@ void control_wait_settled(struct control_wait *w)
     hub_when_settled(hosts_hub(w->hosts), on_settled, w);
 }
 
-/* A server that is idle and of which nothing is known is started. */
-static void wake(struct hub *h, struct link *l)
+/* A server that is idle and of which nothing is known is started; any that is idle, if what it said
+ * once will not do. */
+static void wake(struct hub *h, struct link *l, bool refresh)
 {
     bool unknown = true;
 
@@ -73,7 +74,7 @@ static void wake(struct hub *h, struct link *l)
         return;
     for (int k = 0; k < LIST_KINDS; k++)
         unknown &= !catalog_count(hub_catalog(h), link_name(l), (enum list_kind)k);
-    if (unknown && hub_connect(h, link_name(l), NULL) < 0)
+    if ((unknown || refresh) && hub_connect(h, link_name(l), NULL) < 0)
         log_debug("control: '%s' does not start", link_name(l));
 }
 
@@ -92,7 +93,7 @@ static void await(void *ctx, struct link *l)
     struct control_wait *w = ctx;
     struct hub *hub = hosts_hub(w->hosts);
 
-    wake(hub, l);
+    wake(hub, l, w->params.refresh);
     w->pending += hub_when_connected(hub, link_name(l), on_connected, w, NULL) == 0;
 }
 

@@ -171,11 +171,10 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
     json_end(o);
 }
 
-void control_write_entry(struct json_out *o, const struct entry *e)
+void control_put_entry(struct json_out *o, const struct entry *e)
 {
     bool named = e->kind == LIST_TOOLS || e->kind == LIST_PROMPTS;
 
-    json_begin_object(o, NULL);
     json_put_span(o,
                   named                       ? "name"
                   : e->kind == LIST_RESOURCES ? "uri"
@@ -187,6 +186,12 @@ void control_write_entry(struct json_out *o, const struct entry *e)
     if (!e->enabled)
         json_put_bool(o, "enabled", false);
     json_put_raw(o, "definition", e->text);
+}
+
+void control_write_entry(struct json_out *o, const struct entry *e)
+{
+    json_begin_object(o, NULL);
+    control_put_entry(o, e);
     json_end(o);
 }
 
@@ -270,6 +275,34 @@ void control_write_pong(struct json_out *o, const struct control_act *a)
     json_put_str(o, "status", "ok");
     json_put_str(o, "name", a->server);
     json_put_uint(o, "took_ms", a->took_ms);
+    json_end(o);
+}
+
+void control_put_remembered(struct json_out *o, const struct hub *h, const char *server)
+{
+    put_seconds(o, "remembered_at", server ? hub_remembered_at(h, server) : 0);
+}
+
+static void write_remembered(void *ctx, struct link *l)
+{
+    struct control_writing *w = ctx;
+
+    if (!hub_remembered_at(w->hub, link_name(l)) ||
+        (w->server && strcmp(w->server, link_name(l)) != 0))
+        return;
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "server", link_name(l));
+    control_put_remembered(w->o, w->hub, link_name(l));
+    json_end(w->o);
+}
+
+void control_write_remembered(struct json_out *o, const char *key, const struct hub *h,
+                              const char *server)
+{
+    struct control_writing w = { .o = o, .hub = h, .server = server };
+
+    json_begin_array(o, key);
+    hub_each(h, write_remembered, &w);
     json_end(o);
 }
 

@@ -13,6 +13,10 @@ void control_write_servers(struct json_out *o, const char *key, const struct hub
 void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
                           bool full);
 void control_write_entry(struct json_out *o, const struct entry *e);
+/* The members of that alone. */
+void control_put_entry(struct json_out *o, const struct entry *e);
+/* "remembered_at", if the lists of this server are. */
+void control_put_remembered(struct json_out *o, const struct hub *h, const char *server);
 /* What lists tell of: what scope_holds(). Both may be NULL, for all. External tools are not among
  * it: they are the same once more, for those who ask over MCP. */
 struct scope control_scope(const char *server, const struct mode *mode);
@@ -25,6 +29,9 @@ MUST_CHECK bool control_write_entries(struct json_out *o, const struct hub *h, e
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
                           const char *server);
 void control_write_pong(struct json_out *o, const struct control_act *a);
+/* Servers whose lists are not what they say but what they said: [{"server","remembered_at"}]. */
+void control_write_remembered(struct json_out *o, const char *key, const struct hub *h,
+                              const char *server);
 void control_write_modes(struct json_out *o, const char *key, const struct hub *h);
 /* The first CONTROL_CALLS_MAX under way. */
 void control_write_calls(struct json_out *o, const char *key, const struct hub *h);

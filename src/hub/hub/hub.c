@@ -127,6 +127,13 @@ void hub_counters(const struct hub *h, const char *name, struct hub_counters *ou
         *out = (struct hub_counters){ m->reconnects, m->restarts, member_is(m, MEMBER_GIVEN_UP) };
 }
 
+int64_t hub_remembered_at(const struct hub *h, const char *name)
+{
+    const struct member *m = hub_find(h, name);
+
+    return m ? m->remembered_at : 0;
+}
+
 struct member *hub_by_no(const struct hub *h, uint64_t no) { return table_get(&h->by_no, no); }
 
 size_t hub_numbers(const struct hub *h, uint64_t **out)
@@ -221,6 +228,7 @@ static void link_gone(void *ctx)
 
 void member_forget_lists(struct member *m)
 {
+    m->remembered_at = 0;
     if (catalog_put_away(m->hub->catalog, m->name))
         hub_lists_changed(m->hub, m->name, (1U << LIST_KINDS) - 1);
 }

@@ -145,6 +145,8 @@ struct hub_counters {
     bool permanent_error;
 };
 void hub_counters(const struct hub *h, const char *name, struct hub_counters *out);
+/* Wall clock: its lists are not what it says, but what it said then; 0: they are what it says. */
+int64_t hub_remembered_at(const struct hub *h, const char *name);
 /* S1-112: stops lazy servers unused for longer than their idle_ms; runs by itself, too. */
 size_t hub_cleanup_idle(struct hub *h);
 

@@ -23,6 +23,7 @@ struct cache_job {
     char *path;
     struct buf text;
     struct json_doc doc; /* reading */
+    int64_t written_at;  /* wall clock */
     bool found;
     struct pb_error err; /* writing */
     int rc;
@@ -94,7 +95,7 @@ static void job_end(struct cache_job *j)
 
 /* ---- reading ---- */
 
-static bool read_all(const char *path, struct buf *out)
+static bool read_all(const char *path, struct buf *out, int64_t *written_at)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat st;
@@ -102,6 +103,7 @@ static bool read_all(const char *path, struct buf *out)
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > CATALOG_BYTES_MAX)
         return false;
+    *written_at = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
     buf_reserve(out, (size_t)st.st_size);
     while (out->n < (size_t)st.st_size) {
         n = read(fd, out->p + out->n, (size_t)st.st_size - out->n);
@@ -119,15 +121,17 @@ static void load_work(void *ctx)
     struct cache_job *j = ctx;
     int64_t version;
 
-    j->found = read_all(j->path, &j->text) &&
+    j->found = read_all(j->path, &j->text, &j->written_at) &&
                json_parse(&j->doc, buf_span(&j->text), &opts, NULL) == 0 &&
                json_int(json_get(json_root(&j->doc), "patchbay_cache"), &version, NULL) == 0 &&
                version == CACHE_VERSION;
 }
 
-static void take_known(struct member *m, struct json root)
+static void take_known(struct member *m, struct json root, int64_t written_at)
 {
     struct hub *h = m->hub;
+
+    m->remembered_at = written_at;
 
     link_recall_tasks(m->link, m->tasks_kept);
     for (unsigned k = 0; k < LIST_KINDS; k++) {
@@ -170,7 +174,7 @@ static void load_done(void *ctx)
             link_set_apart(m->link);
         if (j->found && member_is_lazy(m) && !member_is_listed(m) &&
             link_state(m->link) != LINK_DISABLED)
-            take_known(m, root);
+            take_known(m, root, j->written_at);
         member_loaded(m);
     }
     job_end(j);

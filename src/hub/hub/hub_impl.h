@@ -66,6 +66,7 @@ struct member {
     struct cache_job *save; /* writes its lists; NULL: none */
     bool cache_dirty;       /* its lists differ from what is on the disk */
     bool tasks_kept;        /* the disk says that it has tasks */
+    int64_t remembered_at;  /* wall clock: its lists are what the disk knew; 0: they are its own */
     unsigned closing;       /* links of it that are not gone yet */
     unsigned reconnects, restarts;
     size_t subscriptions;

@@ -134,6 +134,11 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
                     &err) < 0)
         link_log(l, PB_LOG_WARNING, "The list of %s cannot be used: %s", list_kind_name(kind),
                  err.msg);
+    if (m->remembered_at) { /* and is true again: the disk is to say since when */
+        m->remembered_at = 0;
+        m->cache_dirty = true;
+        member_touch(m);
+    }
     if (changed) {
         tell_left_out(m, kind);
         if (kind == LIST_TOOLS)
