@@ -45,6 +45,11 @@ MUST_CHECK int arguments_read_call(struct arguments *a, const char *word, const 
 MUST_CHECK int arguments_write(struct arguments *a, const struct schema *schema, struct buf *out,
                                struct pb_error *err);
 
+/* One text as what the schema at `place` wants; a string if it does not say. What fits nothing is
+ * written as what comes nearest. */
+void arguments_fit(const struct schema *schema, struct json place, struct span text,
+                   struct buf *out);
+
 /* Shared by the files that read arguments. */
 void arguments_add(struct arguments *a, enum argument_kind kind, struct span key, struct span text);
 /* Adds ARGUMENT_JSON or ARGUMENT_OBJECT if that is what the text is. */

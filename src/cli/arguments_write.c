@@ -205,17 +205,14 @@ static bool fits(const struct schema *schema, struct json place, struct span jso
     AUTO_JSON struct json_doc doc = { 0 };
 
     return json_parse(&doc, json, NULL, NULL) == 0 &&
-           schema_check_at(schema, place, json_root(&doc), NULL) == 0;
+           (!schema || schema_check_at(schema, place, json_root(&doc), NULL) == 0);
 }
-
-static void write_text(const struct schema *schema, struct json place, struct span text,
-                       struct buf *out);
 
 static void write_only_item(const struct schema *schema, struct json place, struct span text,
                             struct buf *out)
 {
     buf_byte(out, '[');
-    write_text(schema, wanted_item(schema, place, 0), text, out);
+    arguments_fit(schema, wanted_item(schema, place, 0), text, out);
     buf_byte(out, ']');
 }
 
@@ -250,8 +247,8 @@ static void write_wanted(const struct schema *schema, const struct wanted *w, st
         buf_add_span(out, nearest.n && !string ? nearest : buf_span(&quoted));
 }
 
-static void write_text(const struct schema *schema, struct json place, struct span text,
-                       struct buf *out)
+void arguments_fit(const struct schema *schema, struct json place, struct span text,
+                   struct buf *out)
 {
     struct wanted w;
 
@@ -282,7 +279,7 @@ static void write_value(const struct schema *schema, struct json place, const st
     if (json)
         buf_add_span(out, arg->text);
     else
-        write_text(schema, place, arg->text, out);
+        arguments_fit(schema, place, arg->text, out);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

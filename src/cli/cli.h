@@ -15,6 +15,7 @@
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
  *   question.c     a person answers what a server asks
+ *   question_form.c    the same when it is a form
  *   reach.c        a hub: the daemon's, or one in this process
  *   remembered.c   lists that servers said once
  *   request.c      one request, and Ctrl-C

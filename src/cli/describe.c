@@ -82,45 +82,6 @@ static void print_outward(struct json entry)
 
 /* ---- what it takes -------------------------------------------------------------------------- */
 
-static void add_range(struct buf *out, struct json low, struct json high, const char *unit)
-{
-    if (!json_is(low, JSON_NONE) && !json_is(high, JSON_NONE))
-        buf_printf(out, ", %.*s to %.*s%s", SPAN_ARG(json_text(low)), SPAN_ARG(json_text(high)),
-                   unit);
-    else if (!json_is(low, JSON_NONE))
-        buf_printf(out, ", at least %.*s%s", SPAN_ARG(json_text(low)), unit);
-    else if (!json_is(high, JSON_NONE))
-        buf_printf(out, ", at most %.*s%s", SPAN_ARG(json_text(high)), unit);
-}
-
-static void add_word(struct buf *out, const char *before, struct json word)
-{
-    if (!json_is(word, JSON_NONE))
-        buf_printf(out, ", %s%.*s", before, SPAN_ARG(json_text(word)));
-}
-
-/* What is more than a type, from each alternative that says it. */
-static void add_bounds(struct buf *out, const struct schema *schema, struct json place)
-{
-    struct wanted w;
-
-    wanted_of(&w, schema, place);
-    for (size_t i = 0; i < w.n; i++) {
-        struct json p = w.list[i].place;
-        struct json format = json_get(p, "format");
-
-        add_range(out, json_get(p, "minimum"), json_get(p, "maximum"), "");
-        add_word(out, "more than ", json_get(p, "exclusiveMinimum"));
-        add_word(out, "less than ", json_get(p, "exclusiveMaximum"));
-        add_word(out, "a multiple of ", json_get(p, "multipleOf"));
-        add_range(out, json_get(p, "minLength"), json_get(p, "maxLength"), " characters");
-        add_range(out, json_get(p, "minItems"), json_get(p, "maxItems"), " items");
-        add_word(out, "matches ", json_get(p, "pattern"));
-        if (json_is(format, JSON_STRING))
-            add_word(out, "format ", format);
-    }
-}
-
 /* More than the signature names. */
 static void print_choices(struct json values)
 {
@@ -149,6 +110,7 @@ static void print_parameter(void *ctx, struct span key, struct json place)
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf line = { 0 };
     struct json about = wanted_word(d->schema, place, "description");
+    struct json value = wanted_word(d->schema, place, "default");
     char *shown = arena_printf(&a, "%.*s%.*s", SPAN_ARG(d->before), SPAN_ARG(key));
 
     if (!d->any && !d->depth)
@@ -158,8 +120,9 @@ static void print_parameter(void *ctx, struct span key, struct json place)
     printf("%*s%s%s%s\n", INDENT, "", show_on(SHOW_BOLD), shown, show_off());
     signature_type(&line, d->schema, place);
     buf_str(&line, wanted_requires(d->schema, d->place, key) ? ", required" : "");
-    add_bounds(&line, d->schema, place);
-    add_word(&line, "default ", wanted_word(d->schema, place, "default"));
+    signature_bounds(&line, d->schema, place);
+    if (!json_is(value, JSON_NONE))
+        buf_printf(&line, ", default %.*s", SPAN_ARG(json_text(value)));
     show_wrapped(buf_cstr(&line), INDENT_MORE);
     print_choices(wanted_word(d->schema, place, "enum"));
     if (json_is(about, JSON_STRING))

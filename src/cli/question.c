@@ -1,226 +1,219 @@
-/* A thread of its own asks, because the loop's must not wait for a person. One question at a time;
- * Ctrl-D declines. */
 #include "question.h"
+#include "signature.h"
 #include <pthread.h>
+#include <termios.h>
 
 enum { LINE_MAX_BYTES = 65536 };
 
 struct asking {
     struct pb_question *question;
-    char *method, *params;
+    char *params;
 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static char asker[256]; /* "server 'x'", or "the server" */
 
-/* Without its line end; NULL at the end of input. */
-static char *read_line(FILE *tty, const char *prompt)
+void question_from(const char *server)
 {
-    char *line = mem_alloc(LINE_MAX_BYTES);
-
-    fprintf(stderr, "%s", prompt);
-    fflush(stderr);
-    if (!fgets(line, LINE_MAX_BYTES, tty)) {
-        free(line);
-        return NULL;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    return line;
+    snprintf(asker, sizeof asker, *server ? "server '%s'" : "the server", server);
+    text_make_printable(asker);
 }
 
-static char *shown(struct json string, struct arena *a)
+/* ---- the terminal --------------------------------------------------------------------------- */
+
+static struct termios seen; /* how it was before a secret was asked for */
+static int hidden_fd = -1;
+
+/* Also at the program's end: Ctrl-C comes while something is typed. */
+static void show_typing(void)
 {
-    char *text = arena_dup(a, json_str(string, a));
+    if (hidden_fd >= 0)
+        tcsetattr(hidden_fd, TCSANOW, &seen);
+    hidden_fd = -1;
+}
+
+static void hide_typing(int fd)
+{
+    static bool at_exit;
+    struct termios hidden;
+
+    if (tcgetattr(fd, &seen) < 0)
+        return;
+    if (!at_exit)
+        at_exit = atexit(show_typing) == 0;
+    hidden = seen;
+    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    hidden.c_lflag |= ECHONL;
+    hidden_fd = fd;
+    tcsetattr(fd, TCSANOW, &hidden);
+}
+
+char *question_line(FILE *tty, const char *prompt, bool secret)
+{
+    AUTO_FREE char *line = mem_alloc(LINE_MAX_BYTES);
+    bool there;
+
+    if (secret)
+        hide_typing(fileno(tty));
+    fprintf(stderr, "%s", prompt);
+    fflush(stderr);
+    there = fgets(line, LINE_MAX_BYTES, tty) != NULL;
+    if (secret)
+        show_typing();
+    if (!there)
+        return NULL;
+    line[strcspn(line, "\n")] = '\0';
+    return TAKE(line);
+}
+
+static char *shown_span(struct span s, struct arena *a)
+{
+    char *text = arena_dup(a, s);
 
     text_make_printable(text);
     return text;
 }
 
-static bool is_type(struct json schema, const char *type)
+static char *shown(struct json string, struct arena *a)
 {
-    return json_str_is(json_get(schema, "type"), type);
+    return shown_span(json_str(string, a), a);
 }
 
-/* "a, b": each as text. */
-static void put_several(struct json_out *o, struct span key, const char *line)
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+static bool has_scheme(struct span url, const char *scheme)
 {
-    AUTO_BUF struct buf list = { 0 };
-    struct json_out items = json_out(&list);
-    struct span rest = span_of(line);
+    size_t n = strlen(scheme);
 
-    json_begin_array(&items, NULL);
-    while (rest.n) {
-        const char *comma = memchr(rest.p, ',', rest.n);
-        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-
-        json_put_span(&items, NULL, span_trim(span_make(rest.p, n)));
-        rest = span_from(rest, comma ? n + 1 : n);
-    }
-    json_end(&items);
-    json_put_raw_key(o, key, buf_span(&list));
+    return url.n > n && span_is_nocase(span_make(url.p, n), scheme);
 }
 
-/* What was typed, as the schema wants it: numbers and truth as they are, the rest as text. */
-static void put_answer(struct json_out *o, struct span key, struct json schema, const char *line)
+/* Between the scheme and the path; *named: somebody's name stands before the host. */
+static struct span host_of(struct span url, bool *named)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf quoted = { 0 };
-    bool truth = is_type(schema, "boolean"), list = is_type(schema, "array");
+    struct span rest = span_from(url, has_scheme(url, "https://") ? 8 : 7);
+    size_t n = 0, from = 0;
 
-    if (truth && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0))
-        line = "true";
-    if (truth && (strcmp(line, "n") == 0 || strcmp(line, "no") == 0))
-        line = "false";
-    if ((truth || list || is_type(schema, "number") || is_type(schema, "integer")) &&
-        json_parse(&doc, span_of(line), NULL, NULL) == 0 &&
-        json_is(json_root(&doc), JSON_ARRAY) == list) {
-        json_put_raw_key(o, key, span_of(line));
-    } else if (list) {
-        put_several(o, key, line);
-    } else {
-        json_quote(&quoted, span_of(line));
-        json_put_raw_key(o, key, buf_span(&quoted));
-    }
+    while (n < rest.n && !strchr("/?#\\", rest.p[n]))
+        n++;
+    for (size_t i = 0; i < n; i++)
+        if (rest.p[i] == '@')
+            from = i + 1;
+    *named = from > 0;
+    return span_make(rest.p + from, n - from);
 }
 
-/* The choices there are: "enum", or "oneOf" and "anyOf" with titles; of a list those of its items.
- */
-static void write_choices(struct buf *out, struct json field, struct arena *a)
+/* Letters of other scripts, written as they are or as "xn--". */
+static bool may_deceive(struct span host)
 {
-    static const char *const keys[] = { "enum", "oneOf", "anyOf" };
-    const char *before = " [";
-
-    if (is_type(field, "array"))
-        field = json_get(field, "items");
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        JSON_FOREACH(v, json_get(field, keys[i])) {
-            struct json value = json_is(v, JSON_OBJECT) ? json_get(v, "const") : v;
-            struct json title = json_get(v, "title");
-
-            buf_printf(out, "%s%s", before, shown(value, a));
-            if (json_is(title, JSON_STRING))
-                buf_printf(out, " (%s)", shown(title, a));
-            before = "|";
-        }
-    if (before[0] == '|')
-        buf_byte(out, ']');
-}
-
-static void write_prompt(struct buf *out, struct json field, bool required, struct arena *a)
-{
-    struct json title = json_get(field, "title"), about = json_get(field, "description");
-    struct json value = json_get(field, "default");
-    char *key = arena_dup(a, json_key_str(field, a));
-
-    text_make_printable(key);
-    buf_printf(out, "  %s", json_is(title, JSON_STRING) ? shown(title, a) : key);
-    if (json_is(about, JSON_STRING))
-        buf_printf(out, " - %s", shown(about, a));
-    write_choices(out, field, a);
-    if (json_is(value, JSON_STRING))
-        buf_printf(out, " {%s}", shown(value, a));
-    else if (!json_is(value, JSON_NONE))
-        buf_printf(out, " {%.*s}", SPAN_ARG(json_text(value)));
-    buf_str(out, required ? "*: " : ": ");
-}
-
-static bool is_required(struct json schema, struct json field, struct arena *a)
-{
-    JSON_FOREACH(name, json_get(schema, "required"))
-        if (span_eq(json_str(name, a), json_key_str(field, a)))
+    for (size_t i = 0; i < host.n; i++)
+        if ((unsigned char)host.p[i] >= 0x80)
             return true;
-    return false;
+    return span_has(host, SPAN("xn--"));
 }
 
-/* Nothing typed is the default, or left out; what is required is asked for again. False: declined.
- */
-static bool fill_field(FILE *tty, struct json field, bool required, struct json_out *o,
-                       struct arena *a)
+/* 1: yes, 0: no, -1: this is no address of the web. The host stands alone, because it is what
+ * matters and what a long address hides. Nothing is opened by us. */
+static int ask_url(FILE *tty, struct json params, struct arena *a)
 {
-    struct json value = json_get(field, "default");
-    AUTO_BUF struct buf prompt = { 0 };
-
-    write_prompt(&prompt, field, required, a);
-    for (;;) {
-        AUTO_FREE char *line = read_line(tty, buf_cstr(&prompt));
-
-        if (!line)
-            return false;
-        if (*line)
-            put_answer(o, json_key_str(field, a), field, line);
-        else if (!json_is(value, JSON_NONE))
-            json_put_raw_key(o, json_key_str(field, a), json_text(value));
-        else if (required)
-            continue;
-        return true;
-    }
-}
-
-static bool fill_form(FILE *tty, struct json schema, struct json_out *o, struct arena *a)
-{
-    JSON_FOREACH(field, json_get(schema, "properties"))
-        if (!fill_field(tty, field, is_required(schema, field, a), o, a))
-            return false;
-    return true;
-}
-
-static bool ask_form(FILE *tty, struct json params, struct json_out *o, struct arena *a)
-{
-    bool filled;
-
-    json_begin_object(o, "content");
-    filled = fill_form(tty, json_get(params, "requestedSchema"), o, a);
-    json_end(o);
-    return filled;
-}
-
-static bool ask_url(FILE *tty, struct json params, struct arena *a)
-{
+    struct span url = json_str(json_get(params, "url"), a), host;
     AUTO_FREE char *line = NULL;
+    bool named;
 
-    fprintf(stderr, "  open this address: %s\n", shown(json_get(params, "url"), a));
-    line = read_line(tty, "  go on? [y/N] ");
+    if (!has_scheme(url, "http://") && !has_scheme(url, "https://"))
+        return -1;
+    host = host_of(url, &named);
+    fprintf(stderr, "  It wants you to open a page.\n  host:     %s\n  address:  %s\n",
+            shown_span(host, a), shown(json_get(params, "url"), a));
+    if (named)
+        fprintf(stderr, "  careful:  what stands before '@' in it is not the host\n");
+    if (may_deceive(host))
+        fprintf(stderr, "  careful:  the host has letters that can look like others\n");
+    if (has_scheme(url, "http://"))
+        fprintf(stderr, "  careful:  what you type there is not encrypted on its way\n");
+    line = question_line(tty, "  Will you open it? [y/N] ", false);
     return line && (line[0] == 'y' || line[0] == 'Y');
 }
 
-static void answer(struct asking *q, FILE *tty)
+/* ---- one question --------------------------------------------------------------------------- */
+
+static void answer_url(struct asking *q, FILE *tty, struct json params, struct arena *a)
 {
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
+    int yes = ask_url(tty, params, a);
+
+    if (yes < 0)
+        pb_question_refuse(q->question, -32602, "the URL to be opened is none of http or https");
+    else
+        pb_question_answer(q->question,
+                           yes ? "{\"action\":\"accept\"}" : "{\"action\":\"decline\"}");
+}
+
+static void answer_form(struct asking *q, FILE *tty, struct json params)
+{
+    AUTO_BUF struct buf content = { 0 };
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
-    struct json params;
-    bool yes;
 
-    if (json_parse(&doc, span_of(q->params), NULL, NULL) < 0) {
-        pb_question_refuse(q->question, -32602, "the question is not JSON");
+    if (!question_fill(tty, json_text(json_get(params, "requestedSchema")), &content)) {
+        fputc('\n', stderr);
+        pb_question_answer(q->question, "{\"action\":\"decline\"}");
         return;
     }
-    params = json_root(&doc);
-    fprintf(stderr,
-            "\nThe server asks: %s\n(* must be answered, {} is the default, Ctrl-D declines)\n",
-            shown(json_get(params, "message"), &a));
     json_begin_object(&o, NULL);
-    yes = json_str_is(json_get(params, "mode"), "url") ? ask_url(tty, params, &a)
-                                                       : ask_form(tty, params, &o, &a);
-    json_put_str(&o, "action", yes ? "accept" : "decline");
+    json_put_str(&o, "action", "accept");
+    json_put_raw(&o, "content", buf_span(&content));
     json_end(&o);
-    pb_question_answer(q->question, yes ? buf_cstr(&b) : "{\"action\":\"decline\"}");
+    pb_question_answer(q->question, buf_cstr(&b));
 }
+
+static bool is_url(struct json params) { return json_str_is(json_get(params, "mode"), "url"); }
+
+static void answer(struct asking *q, FILE *tty, struct json params)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    fprintf(stderr, "\n%c%s asks: %s\n", asker[0] - 'a' + 'A', asker + 1,
+            shown(json_get(params, "message"), &a));
+    if (is_url(params))
+        answer_url(q, tty, params, &a);
+    else
+        answer_form(q, tty, params);
+}
+
+/* What it wanted to know, and why nobody can tell it. */
+static void tell_unasked(struct json params)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf what = { 0 };
+
+    if (is_url(params))
+        buf_printf(&what, "to open %s", shown(json_get(params, "url"), &a));
+    else
+        signature_write(&what, "", NULL, json_get(params, "requestedSchema"));
+    fprintf(stderr, "patchbay: %s asks: %s %s: that needs a terminal, and there is none here\n",
+            asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
+}
+
+static bool at_terminal(void) { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 
 static void *ask(void *p)
 {
     struct asking *q = p;
-    FILE *tty = fopen("/dev/tty", "re");
+    AUTO_JSON struct json_doc doc = { 0 };
+    FILE *tty = at_terminal() ? fopen("/dev/tty", "re") : NULL;
 
     pthread_mutex_lock(&one_at_a_time);
-    if (!tty)
-        pb_question_refuse(q->question, -32601, "there is no terminal to ask at");
-    else
-        answer(q, tty);
+    if (json_parse(&doc, span_of(q->params), NULL, NULL) < 0) {
+        pb_question_refuse(q->question, -32602, "the question is not JSON");
+    } else if (!tty) {
+        tell_unasked(json_root(&doc));
+        pb_question_refuse(q->question, -32603, "there is no terminal to ask at");
+    } else {
+        answer(q, tty, json_root(&doc));
+    }
     pthread_mutex_unlock(&one_at_a_time);
     if (tty)
         fclose(tty);
-    free(q->method);
     free(q->params);
     free(q);
     return NULL;
@@ -238,17 +231,20 @@ static void on_question(void *ctx, struct pb_question *question, const char *met
         return;
     }
     q = NEW(struct asking);
-    *q = (struct asking){ question, mem_dup(method), mem_dup(params) };
-    if (pthread_create(&thread, NULL, ask, q) == 0)
+    *q = (struct asking){ question, mem_dup(params) };
+    if (pthread_create(&thread, NULL, ask, q) == 0) {
         pthread_detach(thread);
-    else
-        pb_question_refuse(question, -32603, "there is no thread to ask with");
+        return;
+    }
+    pb_question_refuse(question, -32603, "there is no thread to ask with");
+    free(q->params);
+    free(q);
 }
 
 void question_options(struct pb_client_options *o)
 {
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-        return;
     o->on_question = on_question;
     o->can_elicit = o->can_elicit_url = true;
+    if (!*asker)
+        question_from("");
 }

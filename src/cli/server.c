@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "question.h"
 #include <string.h>
 
 bool cli_has_server(const struct cli *cli) { return cli->command || cli_option(cli, "url"); }
@@ -31,6 +31,7 @@ int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *
     opts.version = pb_version();
     opts.url = cli_option(cli, "url");
     opts.on_challenge = say_challenge;
+    question_options(&opts);
     opts.headers = cli_option_list(cli, "header");
     if (cli->command) {
         opts.command = cli->command[0];

@@ -111,6 +111,48 @@ void signature_type(struct buf *out, const struct schema *schema, struct json pl
     write_type(out, schema, place, 0);
 }
 
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+static void add_range(struct buf *out, struct json low, struct json high, const char *unit)
+{
+    if (!json_is(low, JSON_NONE) && !json_is(high, JSON_NONE))
+        buf_printf(out, ", %.*s to %.*s%s", SPAN_ARG(json_text(low)), SPAN_ARG(json_text(high)),
+                   unit);
+    else if (!json_is(low, JSON_NONE))
+        buf_printf(out, ", at least %.*s%s", SPAN_ARG(json_text(low)), unit);
+    else if (!json_is(high, JSON_NONE))
+        buf_printf(out, ", at most %.*s%s", SPAN_ARG(json_text(high)), unit);
+}
+
+static void add_word(struct buf *out, const char *before, struct json word)
+{
+    if (!json_is(word, JSON_NONE))
+        buf_printf(out, ", %s%.*s", before, SPAN_ARG(json_text(word)));
+}
+
+void signature_bounds(struct buf *out, const struct schema *schema, struct json place)
+{
+    struct wanted w;
+
+    wanted_of(&w, schema, place);
+    for (size_t i = 0; i < w.n; i++) {
+        struct json p = w.list[i].place;
+        struct json format = json_get(p, "format");
+
+        add_range(out, json_get(p, "minimum"), json_get(p, "maximum"), "");
+        add_word(out, "more than ", json_get(p, "exclusiveMinimum"));
+        add_word(out, "less than ", json_get(p, "exclusiveMaximum"));
+        add_word(out, "a multiple of ", json_get(p, "multipleOf"));
+        add_range(out, json_get(p, "minLength"), json_get(p, "maxLength"), " characters");
+        add_range(out, json_get(p, "minItems"), json_get(p, "maxItems"), " items");
+        add_word(out, "matches ", json_get(p, "pattern"));
+        if (json_is(format, JSON_STRING))
+            add_word(out, "format ", format);
+    }
+}
+
+/* ---- the line ------------------------------------------------------------------------------- */
+
 struct signing {
     struct buf *out;
     const struct schema *schema;

@@ -1,5 +1,6 @@
 #include "arguments.h"
 #include "definition.h"
+#include "question.h"
 #include "request.h"
 #include "show.h"
 #include "signature.h"
@@ -128,6 +129,7 @@ static int call_through_hub(struct calling *c)
         status = definition_find(&d, s, "tool", c->tool);
     if (status == CLI_OK)
         status = check_old(c, s, &d);
+    question_from(show_member(d.entry, "server", &c->words.arena));
     return status == CLI_OK ? call(c, reach_client(s), &d) : status;
 }
 

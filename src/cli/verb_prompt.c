@@ -1,5 +1,6 @@
 #include "arguments.h"
 #include "definition.h"
+#include "question.h"
 #include "request.h"
 #include "show.h"
 
@@ -54,6 +55,7 @@ static int run_prompt(struct cli *cli)
         status = definition_find(&found, s, "prompt", cli->args[0]);
     if (status != CLI_OK)
         return status;
+    question_from(show_member(found.entry, "server", &words.arena));
     what.params = buf_cstr(&params);
     if (cli_request(reach_client(s), &what, &answer, &err) < 0)
         status = cli_fail(&err);

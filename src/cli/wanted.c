@@ -212,7 +212,7 @@ bool wanted_is_closed(const struct schema *schema, struct json place)
     return false;
 }
 
-/* ---- arrays --------------------------------------------------------------------------------- */
+/* ---- arrays and choices --------------------------------------------------------------------- */
 
 struct item_look {
     size_t i;
@@ -239,4 +239,28 @@ struct json wanted_item(const struct schema *schema, struct json place, size_t i
 
     look(schema, place, look_item, &m);
     return m.found;
+}
+
+static bool all_const(struct json list)
+{
+    JSON_FOREACH(v, list)
+        if (!json_is(v, JSON_OBJECT) || !has(v, "const"))
+            return false;
+    return json_is(list, JSON_ARRAY);
+}
+
+struct json wanted_choices(const struct schema *schema, struct json place)
+{
+    static const char *const lists[] = { "oneOf", "anyOf" };
+    struct json values = wanted_word(schema, place, "enum");
+
+    if (json_is(values, JSON_ARRAY))
+        return values;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        struct json list = wanted_word(schema, place, lists[i]);
+
+        if (all_const(list))
+            return list;
+    }
+    return (struct json){ 0 };
 }

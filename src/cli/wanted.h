@@ -44,5 +44,8 @@ void wanted_members(const struct schema *schema, struct json place, wanted_membe
 bool wanted_requires(const struct schema *schema, struct json place, struct span key);
 /* Does it refuse every member that it does not name? */
 bool wanted_is_closed(const struct schema *schema, struct json place);
+/* The values it can be chosen from: those of "enum", or of "oneOf" or "anyOf" if each is a schema
+ * with "const"; JSON_NONE: it is no choice. */
+struct json wanted_choices(const struct schema *schema, struct json place);
 /* Of an array, the schema of the item number `i`; JSON_NONE: anything. */
 struct json wanted_item(const struct schema *schema, struct json place, size_t i);

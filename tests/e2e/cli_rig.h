@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <termios.h>
 
 enum { RIG_TEXT_MAX = 1 << 20, RIG_ARGS_MAX = 24, RIG_END_MS = 20000 };
 
@@ -197,12 +198,9 @@ static inline int run_other(const char *const *argv, const char *input)
 
 static unsigned short rig_columns; /* of that terminal; 0: it does not say */
 
-/* At a terminal of its own, into which this is typed. `out` is what stands on it in the end. */
-static inline int type_on_terminal(const char *typed, const char *const *args)
+static inline pid_t terminal_start(int *out_master, const char *const *args)
 {
-    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave, status;
-    size_t n = 0;
-    ssize_t got;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
     pid_t pid;
 
     CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
@@ -219,12 +217,70 @@ static inline int type_on_terminal(const char *typed, const char *const *args)
         become(args, slave, slave, slave);
     }
     close(slave);
+    *out_master = master;
+    return pid;
+}
+
+/* At a terminal of its own, into which this is typed. `out` is what stands on it in the end. */
+static inline int type_on_terminal(const char *typed, const char *const *args)
+{
+    int master, status;
+    size_t n = 0;
+    ssize_t got;
+    pid_t pid = terminal_start(&master, args);
+
     CHECK_INT(write(master, typed, strlen(typed)), strlen(typed));
     while (n < sizeof out - 1 && (got = read(master, out + n, sizeof out - 1 - n)) > 0)
         n += (size_t)got;
     out[n] = '\0';
     close(master);
     CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* What a person does at a terminal: waits until this stands on it, then types that. */
+struct talk {
+    const char *until, *type; /* ended by NULL */
+};
+
+static struct termios *rig_left_as; /* how it is when the program has ended; NULL: nobody asks */
+
+/* The same in turns; `out` is what stands on the terminal in the end. */
+static inline int talk_on_terminal(const struct talk *turns, const char *const *args)
+{
+    int master, status;
+    size_t n = 0, seen = 0;
+    uint64_t until = now_ms() + PROGRAM_WAIT_MS;
+    pid_t pid = terminal_start(&master, args);
+
+    out[0] = '\0';
+    for (;;) {
+        struct pollfd fd = { .fd = master, .events = POLLIN };
+        const char *at = turns->until ? strstr(out + seen, turns->until) : NULL;
+        ssize_t got;
+
+        if (at) {
+            seen = n;
+            CHECK_INT(write(master, turns->type, strlen(turns->type)), strlen(turns->type));
+            turns++;
+            continue;
+        }
+        if (now_ms() > until)
+            TAP_FAIL("\"%s\" never stood on the terminal: %s", turns->until, out);
+        if (poll(&fd, 1, 100) <= 0)
+            continue;
+        got = read(master, out + n, sizeof out - 1 - n);
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+        out[n] = '\0';
+    }
+    if (rig_left_as)
+        CHECK(tcgetattr(master, rig_left_as) == 0);
+    close(master);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    if (turns->until)
+        TAP_FAIL("\"%s\" never stood on the terminal: %s", turns->until, out);
     return WEXITSTATUS(status);
 }
 

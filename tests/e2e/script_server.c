@@ -1,7 +1,8 @@
 /* script_server.c - an MCP server on stdio that says what files say: a request tools/list is
  * answered with the result in DIR/tools_list, and on stderr it first says what is in DIR/stderr.
- * What has no file is unknown. If there is DIR/heard, every line that it hears is added there. libc
- * only. */
+ * What has no file is unknown. If there is DIR/heard, every line that it hears is added there. If
+ * there is DIR/asks, a tools/call first asks the client that (DIR/asks_method with these params, or
+ * elicitation/create), and fails if it is refused. libc only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,41 @@ static void answer(const char *dir, const char *line)
     fflush(stdout);
 }
 
+/* The id of the call that waits for the answer to our question. */
+static char waiting[256];
+
+static int begins_to_ask(const char *dir, const char *line)
+{
+    char params[4096], method[256] = "elicitation/create";
+    const char *text = strstr(line, "\"method\":\"tools/call\"") ? text_of(dir, "asks") : NULL;
+
+    if (!text)
+        return 0;
+    snprintf(params, sizeof params, "%s", text);
+    text = text_of(dir, "asks_method");
+    if (text)
+        snprintf(method, sizeof method, "%s", text);
+    member(line, "\"id\":", ",}", waiting, sizeof waiting);
+    printf("{\"jsonrpc\":\"2.0\",\"id\":\"question\",\"method\":\"%s\",\"params\":%s}\n", method,
+           params);
+    fflush(stdout);
+    return 1;
+}
+
+static int is_told(const char *dir, const char *line)
+{
+    const char *text = text_of(dir, "tools_call");
+
+    if (!strstr(line, "\"id\":\"question\"") || !*waiting)
+        return 0;
+    if (strstr(line, "\"error\":"))
+        text = "{\"content\":[{\"type\":\"text\",\"text\":\"nobody told me\"}],\"isError\":true}";
+    printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", waiting, text);
+    fflush(stdout);
+    waiting[0] = '\0';
+    return 1;
+}
+
 static void witness(const char *dir, const char *line)
 {
     char path[4096];
@@ -82,7 +118,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s", words);
     while (fgets(line, sizeof line, stdin)) {
         witness(argv[1], line);
-        answer(argv[1], line);
+        if (!is_told(argv[1], line) && !begins_to_ask(argv[1], line))
+            answer(argv[1], line);
     }
     return 0;
 }

@@ -207,7 +207,7 @@ TEST(what_a_server_asks_is_asked_at_the_terminal)
         CHECK_INT(type_on_terminal("joe\njoe@example.org\n",
                                    WORDS("call", "conf.test_elicitation", "message=Who?")),
                   0);
-        CHECK_HAS(out, "The server asks: Who?");
+        CHECK_HAS(out, "Server 'conf' asks: Who?");
         CHECK_HAS(out, "action=accept, content={\"username\":\"joe\",\"email\":"
                        "\"joe@example.org\"}");
         CHECK_INT(
@@ -217,19 +217,19 @@ TEST(what_a_server_asks_is_asked_at_the_terminal)
         /* what must be answered is asked for again; Ctrl-D declines */
         CHECK_INT(
             type_on_terminal("\n\x04", WORDS("call", "conf.test_elicitation", "message=Who?")), 0);
-        CHECK_HAS(out, "username - User's response*:   username - User's response*: ");
+        CHECK_HAS(out, "  That will not do: it must be answered; Ctrl-D declines\r\n  username> ");
         CHECK_HAS(out, "action=decline");
         /* nothing typed is the default */
         CHECK_INT(type_on_terminal("\n7\n\n\nno\n",
                                    WORDS("call", "conf.test_elicitation_sep1034_defaults")),
                   0);
-        CHECK_HAS(out, "status - User status [active|inactive|pending] {active}: ");
+        CHECK_HAS(out, "    3) pending\r\n  status [active]> ");
         CHECK_HAS(out, "content={\"name\":\"John Doe\",\"age\":7,\"score\":95.5,\"status\":"
                        "\"active\",\"verified\":false}");
         CHECK_INT(type_on_terminal("option1\nvalue1\nopt2\noption1, option3\n[\"value3\"]\n",
                                    WORDS("call", "conf.test_elicitation_sep1330_enums")),
                   0);
-        CHECK_HAS(out, "[value1 (First Option)|value2 (Second Option)|value3 (Third Option)]: ");
+        CHECK_HAS(out, "    3) value3 - Third Option\r\n  titledSingle> ");
         CHECK_HAS(out, "\"untitledMulti\":[\"option1\",\"option3\"],\"titledMulti\":[\"value3\"]");
     }
     rig_end();
@@ -240,7 +240,9 @@ TEST(without_a_terminal_nobody_can_be_asked)
     rig_begin();
     rig_config("\"conf\":" CONFORMANCE);
     CHECK_INT(RUN("call", "conf.test_elicitation", "message=Who?"), 5);
-    CHECK_HAS(err, "apability");
+    CHECK_HAS(err,
+              "patchbay: server 'conf' asks: Who? (username: string, email: string): that needs "
+              "a terminal, and there is none here\n");
     rig_end();
 }
 
