@@ -23,6 +23,16 @@ int fail(struct pb_error *err, enum pb_code code, const char *fmt, ...)
     return -(int)code;
 }
 
+/* GNU's gives the text, which need not be where it was asked to be; POSIX' writes it there. */
+static const char *system_text(int sys, char *room, size_t n)
+{
+#ifdef __GLIBC__
+    return strerror_r(sys, room, n);
+#else
+    return strerror_r(sys, room, n) == 0 ? room : "an unknown error";
+#endif
+}
+
 int fail_sys(struct pb_error *err, int sys, const char *fmt, ...)
 {
     va_list ap;
@@ -34,7 +44,7 @@ int fail_sys(struct pb_error *err, int sys, const char *fmt, ...)
         set(err, PB_E_SYSTEM, sys, fmt, ap);
         va_end(ap);
         n = strlen(err->msg);
-        snprintf(err->msg + n, sizeof err->msg - n, ": %s", strerror_r(sys, why, sizeof why));
+        snprintf(err->msg + n, sizeof err->msg - n, ": %s", system_text(sys, why, sizeof why));
     }
     return -(int)PB_E_SYSTEM;
 }

@@ -45,6 +45,12 @@ char *mem_dup_opt(const char *s) { return s ? mem_dup(s) : NULL; }
 
 uint64_t mem_count(void) { return atomic_load_explicit(&blocks, memory_order_relaxed); }
 
+#ifdef __GLIBC__
 void mem_share_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
 void mem_give_back(void) { malloc_trim(0); }
+#else /* musl has one heap, and gives back what is free by itself */
+void mem_share_heap(void) {}
+
+void mem_give_back(void) {}
+#endif

@@ -381,9 +381,19 @@ pid_t child_pid(const struct child *c) { return c->pid; }
 
 void child_last_words(const struct child *c, struct buf *out) { words_join(&c->err.words, out); }
 
+/* In English, whatever the locale is. */
+static const char *signal_text(int signo)
+{
+#ifdef __GLIBC__
+    return sigdescr_np(signo);
+#else
+    return strsignal(signo);
+#endif
+}
+
 void child_describe(const struct child *c, char *out, size_t n)
 {
-    const char *name = c->signal ? sigdescr_np(c->signal) : NULL;
+    const char *name = c->signal ? signal_text(c->signal) : NULL;
 
     if (!has_ended(c))
         snprintf(out, n, "runs");

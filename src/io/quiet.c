@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Linux 6.18; older headers do not know the name. */
 enum { NO_SIGNAL = 0x100 };
@@ -34,12 +36,22 @@ static ssize_t blocked_writev(int fd, const struct iovec *iov, int n)
     return done;
 }
 
+/* At the place where the file is, with a flag. musl has no function for it. */
+static ssize_t flagged_writev(int fd, const struct iovec *iov, int n, int flags)
+{
+#ifdef __GLIBC__
+    return pwritev2(fd, iov, n, -1, flags);
+#else
+    return syscall(SYS_pwritev2, fd, iov, (long)n, -1L, -1L, flags);
+#endif
+}
+
 static ssize_t pipe_writev(int fd, const struct iovec *iov, int n)
 {
     static atomic_bool unknown; /* the kernel has no such flag */
 
     if (!atomic_load_explicit(&unknown, memory_order_relaxed)) {
-        ssize_t done = pwritev2(fd, iov, n, -1, NO_SIGNAL);
+        ssize_t done = flagged_writev(fd, iov, n, NO_SIGNAL);
 
         if (done >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
             return done;
