@@ -1,5 +1,8 @@
 /* curl_api.h - libcurl as a table of functions, loaded when first asked for. A program that talks
- * to nobody over HTTP does not load libcurl, its TLS library and a dozen others. */
+ * to nobody over HTTP does not load libcurl, its TLS library and a dozen others.
+ *
+ *   curl_loaded.c   the functions of a shared library
+ *   curl_linked.c   instead of it in a static program (-Dcurl=linked): those that are in it */
 #pragma once
 #include "base/base.h"
 #include <curl/curl.h>
@@ -32,6 +35,9 @@ struct curl_api {
     void (*free)(void *p);
 };
 
+/* The functions of the library of this name, or of the one that is linked; out is undefined when it
+ * fails. */
+MUST_CHECK int curl_api_find(struct curl_api *out, const char *soname, struct pb_error *err);
 /* -PB_E_UNSUPPORTED with what to install when there is no libcurl of this name, or an old one. */
 MUST_CHECK int curl_api_open(struct curl_api *out, const char *soname, struct pb_error *err);
 /* The one table of this process, or NULL: then err is set. [any thread] */
