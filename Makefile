@@ -3,6 +3,7 @@
 #   make            build build/patchbay and the library
 #   make run        build, then start the main job and print where it is
 #   make test       build, then run every test; ends with "N passed, N failed"
+#   make install    put it below PREFIX (/usr/local)
 #   make interop    build, then real clients and servers in Python, Go and Rust; longer, needs their toolchains
 #
 # Each target first sees to its Debian packages (tools/deps): installed as root or through sudo,
@@ -86,7 +87,11 @@ screenshots: all
 	@tools/deps test
 	@BUILD=$(BUILD) tools/screenshots
 
-install: all
+# The directory may have been configured for another prefix, which is in the files that are installed.
+install: $(BUILD)/build.ninja
+	@meson introspect $(BUILD) --buildoptions | grep -q '"name": "prefix", "value": "$(PREFIX)"' || \
+		meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet --strip
 	@echo "installed below $(DESTDIR)$(PREFIX)"
 
@@ -98,4 +103,4 @@ clean:
 	@rm -rf $(BUILD) $(BUILD)-* node_modules
 
 help:
-	@sed -n '3,11s/^# \{0,1\}//p' Makefile
+	@sed -n '3,13s/^# \{0,1\}//p' Makefile
