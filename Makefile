@@ -15,7 +15,14 @@ DESTDIR ?=
 PORT    ?= 7332
 JOBS    ?= $(shell nproc)
 
-.PHONY: all run test lint format bench fuzz soak conformance interop coverage tsan valgrind screenshots install docs clean help
+# What people install.
+VERSION  := $(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build)
+PACKAGES ?= $(BUILD)-packages
+TARBALL   = $(PACKAGES)/patchbay-$(VERSION).tar.xz
+STATIC    = $(PACKAGES)/patchbay-$(VERSION)-linux-$(shell uname -m)
+
+.PHONY: all run test lint format bench fuzz soak conformance interop coverage tsan valgrind screenshots install \
+	dist deb static test-packages docs clean help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
@@ -94,6 +101,15 @@ install: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet --strip
 	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+# What is committed, and what building it would need Node for.
+dist: $(BUILD)/build.ninja
+	@tools/deps package
+	@ninja -C $(BUILD) --quiet build.ninja >/dev/null
+	@meson dist -C $(BUILD) --no-tests --formats xztar >$(BUILD)/dist.log 2>&1 || { cat $(BUILD)/dist.log; exit 1; }
+	@grep WARNING $(BUILD)/dist.log || true
+	@mkdir -p $(PACKAGES) && cp $(BUILD)/meson-dist/patchbay-$(VERSION).tar.xz $(TARBALL)
+	@echo "made $(TARBALL)"
 
 docs: $(BUILD)/build.ninja
 	@tools/docs include/patchbay.h >$(BUILD)/reference.html
