@@ -4,6 +4,7 @@
 #   make run        build, then start the main job and print where it is
 #   make test       build, then run every test; ends with "N passed, N failed"
 #   make install    put it below PREFIX (/usr/local)
+#   make deb        Debian packages: the program, the library, the library's header; make dist: the source tarball
 #   make interop    build, then real clients and servers in Python, Go and Rust; longer, needs their toolchains
 #
 # Each target first sees to its Debian packages (tools/deps): installed as root or through sudo,
@@ -110,6 +111,10 @@ dist: $(BUILD)/build.ninja
 	@grep WARNING $(BUILD)/dist.log || true
 	@mkdir -p $(PACKAGES) && cp $(BUILD)/meson-dist/patchbay-$(VERSION).tar.xz $(TARBALL)
 	@echo "made $(TARBALL)"
+
+deb: dist
+	@JOBS=$(JOBS) tools/deb $(TARBALL) $(PACKAGES)
+	@ls $(PACKAGES)/*_$(VERSION)_*.deb | sed 's/^/made /'
 
 docs: $(BUILD)/build.ninja
 	@tools/docs include/patchbay.h >$(BUILD)/reference.html
