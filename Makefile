@@ -5,6 +5,7 @@
 #   make test       build, then run every test; ends with "N passed, N failed"
 #   make install    put it below PREFIX (/usr/local)
 #   make deb        Debian packages: the program, the library, the library's header; make dist: the source tarball
+#   make static     the program as one file for any Linux of this architecture
 #   make interop    build, then real clients and servers in Python, Go and Rust; longer, needs their toolchains
 #
 # Each target first sees to its Debian packages (tools/deps): installed as root or through sudo,
@@ -115,6 +116,11 @@ dist: $(BUILD)/build.ninja
 deb: dist
 	@JOBS=$(JOBS) tools/deb $(TARBALL) $(PACKAGES)
 	@ls $(PACKAGES)/*_$(VERSION)_*.deb | sed 's/^/made /'
+
+static:
+	@tools/deps build static
+	@JOBS=$(JOBS) tools/static $(BUILD)-static $(STATIC)
+	@echo "made $(STATIC)"
 
 docs: $(BUILD)/build.ninja
 	@tools/docs include/patchbay.h >$(BUILD)/reference.html
