@@ -4,13 +4,17 @@ import unittest
 
 
 class Result(unittest.TestResult):
-    def say(self, verdict, test, why=""):
+    def say(self, verdict, test, why="", remark=""):
         for line in why.splitlines():
             print(f"# {line}")
-        print(f"{verdict} {self.testsRun} - {test._testMethodName.removeprefix('test_')}", flush=True)
+        print(f"{verdict} {self.testsRun} - {test._testMethodName.removeprefix('test_')}{remark}", flush=True)
 
     def addSuccess(self, test):
         self.say("ok", test)
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.say("ok", test, remark=f" # SKIP {reason}")
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
