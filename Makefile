@@ -122,6 +122,13 @@ static:
 	@JOBS=$(JOBS) tools/static $(BUILD)-static $(STATIC)
 	@echo "made $(STATIC)"
 
+# All three, tried on a Debian that is made for it; needs root, and takes minutes.
+test-packages:
+	@tools/deps build test package static
+	@tests/packages/run
+	@$(MAKE) --no-print-directory all deb static
+	@JOBS=$(JOBS) tests/packages/run $(PACKAGES) $(STATIC) $(BUILD)
+
 docs: $(BUILD)/build.ninja
 	@tools/docs include/patchbay.h >$(BUILD)/reference.html
 	@echo "wrote $(BUILD)/reference.html"
