@@ -122,6 +122,8 @@ static void print_items(struct completing *c, const struct spec *s, enum list_ki
         sep = ".";
     else if (c->word[n] == ':')
         sep = ":";
+    else if (c->word[n] == '_')
+        sep = "__";
     JSON_FOREACH(item, json_get(json_root(&doc), list_kind_name(kind))) {
         AUTO_ARENA struct arena a = { 0 };
         struct span name = json_str(json_get(item, "name"), &a);
@@ -266,7 +268,6 @@ static const struct word_kind {
     { "SERVER",        servers,   NULL },
     { "SERVER.PROMPT", prompts,   NULL },
     { "SERVER.TOOL",   tools,     NULL },
-    { "SERVER/TOOL",   tools,     NULL },
     { "TOKEN",         tokens,    NULL },
     { "URI",           uris,      NULL },
     { "VERB",          verbs,     NULL },

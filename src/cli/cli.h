@@ -14,6 +14,7 @@
  *   example.c      a call of a tool that can be pasted
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
+ *   program.c      is the program of a server there
  *   question.c     a person answers what a server asks
  *   question_form.c    the same when it is a form
  *   reach.c        a hub: the daemon's, or one in this process
@@ -77,11 +78,11 @@ struct cli {
 
 /* Sorted by name, ended by NULL. */
 extern const struct verb *const cli_verbs[];
-extern const struct verb verb_add, verb_call, verb_cancel, verb_completion, verb_connect,
-    verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor, verb_enable, verb_get,
-    verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode, verb_ping, verb_prompt,
-    verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources, verb_serve, verb_status,
-    verb_token, verb_tools, verb_version;
+extern const struct verb verb_add, verb_add_json, verb_call, verb_cancel, verb_completion,
+    verb_connect, verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor,
+    verb_enable, verb_get, verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode,
+    verb_ping, verb_prompt, verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources,
+    verb_serve, verb_status, verb_token, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */
@@ -106,6 +107,8 @@ const struct option_spec *cli_option_word(const struct verb *verb, const char *w
 const char *cli_option(const struct cli *cli, const char *name);
 /* Everything that was given, in order, NULL-ended; NULL when nothing was. */
 const char *const *cli_option_list(const struct cli *cli, const char *name);
+/* What a pasted line says about an option that was not given. `value` is borrowed. */
+void cli_set_option(struct cli *cli, const char *name, const char *value);
 /* "patchbay: what" on stderr, and the exit code that belongs to the error. */
 int cli_fail(const struct pb_error *err);
 int cli_usage(const struct verb *verb, const char *fmt, ...) PRINTF(2, 3);

@@ -78,19 +78,26 @@ int home_fail(const struct cli *cli, const char *name, const struct pb_error *er
     return CLI_USAGE;
 }
 
-void home_print_json(const struct spec *s, const char *file, unsigned line)
+void home_write_json(struct json_out *o, const struct spec *s, const char *file, unsigned line)
 {
-    AUTO_BUF struct buf out = { 0 }, entry = { 0 };
-    struct json_out o = json_out(&out);
+    AUTO_BUF struct buf entry = { 0 };
 
     spec_write_masked(&entry, s);
-    json_begin_object(&o, NULL);
-    json_put_str(&o, "name", s->name);
-    json_put_str_opt(&o, "file", file);
+    json_begin_object(o, NULL);
+    json_put_str(o, "name", s->name);
+    json_put_str_opt(o, "file", file);
     if (line)
-        json_put_uint(&o, "line", line);
-    json_put_raw(&o, "server", buf_span(&entry));
-    json_end(&o);
+        json_put_uint(o, "line", line);
+    json_put_raw(o, "server", buf_span(&entry));
+    json_end(o);
+}
+
+void home_print_json(const struct spec *s, const char *file, unsigned line)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    home_write_json(&o, s, file, line);
     show_json(buf_cstr(&out));
 }
 

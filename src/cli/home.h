@@ -17,7 +17,9 @@ MUST_CHECK int home_find(const struct cli *cli, const char *name, struct config 
 /* Tells an error about these files and gives the exit code: trouble with one's own files is not
  * that of a server. When `name` (may be NULL) is in another file, tells which. */
 int home_fail(const struct cli *cli, const char *name, const struct pb_error *err);
-/* {"name":…,"file":…,"line":…,"server":{…}} on stdout, secrets masked. line 0: left out. */
+/* {"name":…,"file":…,"line":…,"server":{…}}, secrets masked. line 0: left out. */
+void home_write_json(struct json_out *o, const struct spec *s, const char *file, unsigned line);
+/* The same on stdout. */
 void home_print_json(const struct spec *s, const char *file, unsigned line);
 /* "env  A=***, B=***" and "headers  X=***": names only. */
 void home_print_pairs(const char *label, const char *const *pairs, char separator);

@@ -7,6 +7,7 @@
 /* clang-format off */
 const struct verb *const cli_verbs[] = {
     &verb_add,
+    &verb_add_json,
     &verb_call,
     &verb_cancel,
     &verb_completion,
@@ -114,6 +115,14 @@ const char *const *cli_option_list(const struct cli *cli, const char *name)
     int i = option_place(cli->verb, name);
 
     return i < 0 ? NULL : cli->lists[i];
+}
+
+void cli_set_option(struct cli *cli, const char *name, const char *value)
+{
+    int i = option_place(cli->verb, name);
+
+    if (i >= 0 && !cli->values[i])
+        cli->values[i] = value;
 }
 
 /* "--name", "--name=value", "-n", "-nvalue". */

@@ -72,6 +72,14 @@ const char *show_member(struct json object, const char *key, struct arena *a)
     return more ? arena_printf(a, "%s …", text) : text;
 }
 
+const char *show_item(struct json entry, struct arena *a)
+{
+    const char *server = show_member(entry, "server", a);
+    const char *name = show_member(json_get(entry, "definition"), "name", a);
+
+    return *server ? arena_printf(a, "%s.%s", server, name) : name;
+}
+
 void show_config_error(FILE *to, const char *label, struct json answer)
 {
     AUTO_ARENA struct arena a = { 0 };

@@ -13,6 +13,8 @@ void show_wrapped(const char *text, int indent);
  * arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);
 
+/* The name of a tool or prompt of a list: server.tool, the one spelling that is printed. */
+const char *show_item(struct json entry, struct arena *a);
 /* The "config_error" of a daemon's answer, after `label`; nothing when there is none. */
 void show_config_error(FILE *to, const char *label, struct json answer);
 

@@ -6,9 +6,9 @@
 #include "hub/view/view.h"
 #include "hub/warden/warden.h"
 #include "hub_flags.h"
+#include "program.h"
 #include "show.h"
 #include <stdarg.h>
-#include <sys/stat.h>
 
 enum doctor_check {
     CHECK_CONFIG,
@@ -74,13 +74,6 @@ static bool check_config(struct exam *e)
                   format("patchbay %s %s", advice_verb(advice_of_state(LINK_DISABLED)), s->name));
 }
 
-static bool is_program(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 /* The PATH that the server will get: its own if the spec sets one. The values are not the arena's.
  */
 static const char *path_of(const struct exam *e)
@@ -95,51 +88,6 @@ static const char *path_of(const struct exam *e)
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-static char *find_program(const struct exam *e)
-{
-    const struct spec *s = e->spec;
-    const char *dir = path_of(e);
-
-    if (strchr(s->command, '/')) {
-        AUTO_BUF struct buf full = { 0 };
-
-        if (s->cwd && s->command[0] != '/') /* it is looked for from there */
-            buf_printf(&full, "%s/", s->cwd);
-        buf_str(&full, s->command);
-        return is_program(buf_cstr(&full)) ? buf_take(&full) : NULL;
-    }
-    while (*dir) {
-        size_t n = strcspn(dir, ":");
-        AUTO_BUF struct buf full = { 0 };
-
-        buf_printf(&full, "%.*s/%s", (int)n, dir, s->command);
-        if (is_program(buf_cstr(&full)))
-            return buf_take(&full);
-        dir += n + (dir[n] == ':');
-    }
-    return NULL;
-}
-
-/* What people forget to install, by the command that is missing. */
-static char *install_hint(const char *command)
-{
-    static const struct {
-        const char *command, *hint;
-    } hints[] = {
-        { "npx", "install Node.js, which brings npx" },
-        { "node", "install Node.js" },
-        { "uvx", "install uv, which brings uvx" },
-        { "docker", "install Docker" },
-        { "python", "install Python, or write python3" },
-        { "bunx", "install Bun, which brings bunx" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(hints); i++)
-        if (strcmp(command, hints[i].command) == 0)
-            return format("%s", hints[i].hint);
-    return format("install '%s', or write its full path into the config", command);
-}
-
 static bool check_command(struct exam *e)
 {
     char *path;
@@ -150,7 +98,7 @@ static bool check_command(struct exam *e)
         return record(e, CHECK_COMMAND, false,
                       format("its directory '%s' cannot be entered", e->spec->cwd),
                       format("make the directory, or change \"cwd\""));
-    path = find_program(e);
+    path = program_find(e->spec, path_of(e));
     if (path)
         return record(e, CHECK_COMMAND, true, path, NULL);
     if (strchr(e->spec->command, '/'))
@@ -161,7 +109,7 @@ static bool check_command(struct exam *e)
                           : format("correct the command"));
     return record(e, CHECK_COMMAND, false,
                   format("there is no program '%s' in PATH", e->spec->command),
-                  install_hint(e->spec->command));
+                  program_hint(e->spec->command));
 }
 
 static void on_stderr(void *ctx, enum pb_log_level level, const char *line)

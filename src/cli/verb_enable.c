@@ -7,15 +7,29 @@
 /* The names under which a file may list them; the first is what we write. */
 static const char *const disabled_tools[] = { "disabledTools", "disabled_tools", NULL };
 
-/* "server/tool", "server.tool" or "server:tool": a server's name holds none of these. */
-static const char *split_tool(char *word)
+static bool is_in_file(const void *ctx, const struct item_name *i)
 {
-    char *at = word + strcspn(word, "/.:");
+    AUTO_FREE char *name = mem_dupn(i->server.p, i->server.n);
+    unsigned line;
 
-    if (!*at)
-        return NULL;
-    *at = '\0';
-    return at + 1;
+    return config_find_server(ctx, name, &line, NULL) == 0;
+}
+
+/* What is meant, in any spelling. *tool is NULL when it is a server; both are the caller's. */
+static void read_item(const char *text, const char *file, char **name, char **tool)
+{
+    struct item_name item = { span_of(text), { 0 } };
+
+    *tool = NULL;
+    if (!is_in_file(file, &item) && !item_split(&item, item.server, is_in_file, file) &&
+        item_names_server(item.server)) {
+        /* None that is there: the change says so. */
+        item.server = item_server_part(span_of(text));
+        item.own = span_from(span_of(text), item.server.n + 1);
+    }
+    *name = mem_dupn(item.server.p, item.server.n);
+    if (item.own.p)
+        *tool = mem_dupn(item.own.p, item.own.n);
 }
 
 static int set_server(const char *file, const char *name, bool on, struct pb_error *err)
@@ -59,7 +73,7 @@ static void print_done(const struct cli *cli, const char *file, const char *name
     struct json_out o = json_out(&out);
 
     if (!cli_option(cli, "json")) {
-        printf("%s %s%s%s\n", on ? "Enabled" : "Disabled", name, tool ? "/" : "", tool ? tool : "");
+        printf("%s %s%s%s\n", on ? "Enabled" : "Disabled", name, tool ? "." : "", tool ? tool : "");
         return;
     }
     json_begin_object(&o, NULL);
@@ -74,13 +88,13 @@ static void print_done(const struct cli *cli, const char *file, const char *name
 static int set_enabled(struct cli *cli, bool on)
 {
     AUTO_FREE char *file = home_file(cli);
-    AUTO_FREE char *name = mem_dup(cli->args[0]);
-    const char *tool = split_tool(name);
+    AUTO_FREE char *name = NULL, *tool = NULL;
     struct pb_error err;
     int rc;
 
     if (!file)
         return CLI_USAGE;
+    read_item(cli->args[0], file, &name, &tool);
     if (tool && !*tool)
         return cli_usage(cli->verb, "a tool's name must follow '%s'", cli->args[0]);
     rc = tool ? config_list_member(file, name, disabled_tools, tool, !on, &err)
@@ -105,7 +119,7 @@ static int run_disable(struct cli *cli) { return set_enabled(cli, false); }
 
 const struct verb verb_disable = {
     .name = "disable",
-    .usage = "SERVER | SERVER/TOOL",
+    .usage = "SERVER | SERVER.TOOL",
     .help = "Switch a server or one of its tools off",
     .min = 1,
     .max = 1,
@@ -115,7 +129,7 @@ const struct verb verb_disable = {
 
 const struct verb verb_enable = {
     .name = "enable",
-    .usage = "SERVER | SERVER/TOOL",
+    .usage = "SERVER | SERVER.TOOL",
     .help = "Switch a server or one of its tools on again",
     .min = 1,
     .max = 1,

@@ -111,7 +111,7 @@ static int show_mode(struct cli *cli)
             show_json(pb_result_json(result, NULL));
         else
             JSON_FOREACH(e, json_get(json_root(&doc), "tools"))
-                puts(show_member(e, "name", &a));
+                puts(show_item(e, &a));
         reach_tell_failed(json_get(json_root(&doc), "failed"));
     }
     pb_result_free(result);

@@ -44,15 +44,6 @@ static int list_direct(const struct cli *cli)
 
 /* ---- of the configured servers --------------------------------------------------------------- */
 
-/* server.tool, as "patchbay call" takes it. */
-static const char *dotted(struct json entry, struct arena *a)
-{
-    const char *server = show_member(entry, "server", a);
-    const char *name = show_member(json_get(entry, "definition"), "name", a);
-
-    return *server ? arena_printf(a, "%s.%s", server, name) : name;
-}
-
 static const char *arguments_of(struct json entry, struct arena *a)
 {
     AUTO_BUF struct buf text = { 0 };
@@ -68,7 +59,7 @@ static void print_entries(struct json entries, bool prompts)
 
     JSON_FOREACH(e, entries) {
         bool on = json_bool(json_get(e, "enabled"), true);
-        const char *cells[3] = { dotted(e, &a) };
+        const char *cells[3] = { show_item(e, &a) };
 
         if (prompts)
             cells[1] = arguments_of(e, &a);

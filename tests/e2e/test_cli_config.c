@@ -93,10 +93,10 @@ TEST(add_takes_every_form_that_people_type)
     static const struct {
         const char *args[RIG_ARGS_MAX], *saved;
     } cases[] = {
-        { { "add", "npx -y @x/one" }, "\"x-one\": {" },
+        { { "add", "npx -y @x/one" }, "\"one\": {" },
         { { "add", "npx", "-y", "@x/two", "--flag", "-e" },
           "[\"-y\", \"@x/two\", \"--flag\", \"-e\"]" },
-        { { "add", "@x/three" }, "\"x-three\": {" },
+        { { "add", "@x/three" }, "\"three\": {" },
         { { "add", "docker run ghcr.io/own/four", "-e", "KEY=v" },
           "[\"run\", \"-i\", \"--rm\", \"-e\", \"KEY\", \"ghcr.io/own/four\"]" },
         { { "add", "https://mcp.linear.app/mcp" }, "\"linear\": {\n      \"url\":" },
@@ -237,7 +237,7 @@ TEST(servers_and_tools_are_switched_off_and_on)
     CHECK_HAS(CONFIG_TEXT, "\"enabled\": false");
 
     CHECK_INT(RUN("disable", "a/rm"), 0);
-    CHECK_STR(out, "Disabled a/rm\n");
+    CHECK_STR(out, "Disabled a.rm\n");
     CHECK_INT(RUN("disable", "a.mv.all"), 0);
     CHECK_INT(RUN("disable", "a:cp/x", "--json"), 0);
     CHECK_HAS(out, "\"tool\":\"cp/x\",\"enabled\":false");

@@ -159,7 +159,7 @@ TEST(what_went_wrong_with_a_call_is_in_the_exit_code)
         CHECK_INT(RUN("call", "ex.calculator", "expression=1/0"), 5);
         CHECK_HAS(err, "division by zero");
         CHECK_INT(RUN("call", "ex.ecko", "text=1"), 1);
-        CHECK_STR(err, "patchbay: there is no tool 'ex.ecko'; did you mean 'ex__echo'?\n");
+        CHECK_STR(err, "patchbay: there is no tool 'ex.ecko'; did you mean 'ex.echo'?\n");
         CHECK_INT(RUN("call", "exx.echo", "text=1"), 1);
         CHECK_STR(err, "patchbay: there is no server 'exx'; did you mean 'ex'?\n");
         CHECK_INT(RUN("call", "nothing.like.it"), 1);
@@ -259,7 +259,7 @@ TEST(prompts_are_listed_and_filled_in)
         CHECK_INT(RUN("prompt", "conf.test_simple_prompt", "--json"), 0);
         CHECK_STR(member("messages.0.role"), "user");
         CHECK_INT(RUN("prompt", "conf.test_simple_promt"), 1);
-        CHECK_HAS(err, "did you mean 'conf__test_simple_prompt'?");
+        CHECK_HAS(err, "did you mean 'conf.test_simple_prompt'?");
     }
 }
 
@@ -275,7 +275,7 @@ TEST(modes_are_saved_listed_and_shown)
         CHECK_HAS(file_text("config.json"), "conformance-server"); /* the rest is still there */
         WAIT_FOR(RUN("mode") == 0 && strstr(out, "few   Only a few   {\"servers\":[\"ex\"]}\n"));
         CHECK_INT(RUN("mode", "few"), 0);
-        CHECK_STR(out, "ex/calculator\nex/datetime\nex/echo\nex/string\n");
+        CHECK_STR(out, "ex.calculator\nex.datetime\nex.echo\nex.string\n");
         CHECK_INT(RUN("tools", "--mode", "few"), 0);
         CHECK(strstr(out, "ex.echo") && !strstr(out, "conf."));
         CHECK_INT(RUN("mode", "--json"), 0);

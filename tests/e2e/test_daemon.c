@@ -353,7 +353,7 @@ TEST(what_a_verb_changes_is_there_for_the_next_one)
     CHECK_INT(RUN("call", "ex.echo", "text=1"), 1);
     CHECK_INT(RUN("mode", "few", "--filter", "mob"), 0);
     CHECK_INT(RUN("mode", "few"), 0);
-    CHECK_HAS(out, "who\n");
+    CHECK_HAS(out, "mob.who\n");
     CHECK_INT(RUN("remove", "mob"), 0);
     CHECK_STR(err, "");
     CHECK_STR(server_is("mob", "state"), "");

@@ -138,7 +138,7 @@ story('a server is found in a registry, and taken from there', { settings: { reg
   assert.ok(await next.isEnabled());
   await next.click();
   await page.getByRole('heading', { name: 'Configure the new server' }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'x-files');
+  assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'files');
   assert.match(await page.getByLabel('Command line').inputValue(), /npx -y @x\/files/);
 });
 

@@ -53,7 +53,7 @@ static const char *item_of(const struct control_params *p) { return p->tool ? p-
 static const struct entry *look_up(struct hosts *s, const struct control_params *p,
                                    struct pb_error *err)
 {
-    const struct scope everything = { .builtins = ~0U };
+    const struct scope everything = { .builtins = ~0U, .dotted = true };
     struct catalog *c = hub_catalog(hosts_hub(s));
 
     return p->tool ? catalog_find(c, &everything, LIST_TOOLS, span_of(p->tool), err)

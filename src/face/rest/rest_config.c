@@ -60,16 +60,24 @@ static int refuse_secrets(struct span entry, struct pb_error *err)
     return rc;
 }
 
-static int parse_text(struct spec **out, const char *text, const char *name, struct buf *entry,
+static int parse_text(const struct rest_call *c, struct spec **out, struct buf *entry,
                       struct pb_error *err)
 {
-    const char *words[] = { text, NULL };
-    struct add_request r = { .words = words, .name = name };
-    int rc = add_parse(out, &r, err);
+    const char *words[] = { rest_text(c, "text"), NULL };
+    const struct add_around around = { .taken = c->hub ? rest_name_taken : NULL, .ctx = c->hub };
+    struct add_request r = { .words = words, .name = rest_text(c, "name"), .around = &around };
+    AUTO(config) struct config *found = NULL;
+    struct map_slot *slot;
+    int rc = add_read(&found, &r, err);
 
+    if (rc == 0 && found->specs.n > 1)
+        rc = fail(err, PB_E_INVALID,
+                  "%zu servers are described; POST /api/servers/parse tells them apart",
+                  found->specs.n);
     if (rc < 0)
         return rc;
-    (*out)->package = SPEC_PACKAGE_NONE; /* what it needs is in the command that is saved */
+    MAP_FOREACH(slot, &found->specs)
+        *out = spec_ref(slot->value);
     spec_write(entry, *out);
     return 0;
 }
@@ -96,7 +104,7 @@ static bool read_new(struct rest_call *c, struct spec **out, struct buf *entry)
         if (rc == 0)
             rc = refuse_secrets(buf_span(entry), &err);
     } else {
-        rc = parse_text(out, text, name, entry, &err);
+        rc = parse_text(c, out, entry, &err);
     }
     if (rc < 0)
         rest_fail_hub(c->r, &err, NULL, NULL);

@@ -237,6 +237,8 @@ rest_run_fn rest_servers, rest_server, rest_server_logs, rest_server_connect;
 rest_run_fn rest_server_disconnect, rest_server_reconnect, rest_server_restart, rest_server_cancel;
 rest_run_fn rest_reconnect_failed, rest_server_ping, rest_servers_parse, rest_servers_test;
 rest_run_fn rest_servers_add, rest_server_configure, rest_server_remove, rest_server_enable;
+/* add_around.taken: by another server than this one of the hub (ctx). */
+bool rest_name_taken(void *ctx, const struct spec *s, const char *name);
 rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
 rest_run_fn rest_tools, rest_resources, rest_prompts;
 rest_run_fn rest_modes, rest_modes_match, rest_mode_save, rest_mode_remove;

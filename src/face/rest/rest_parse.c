@@ -3,6 +3,7 @@
 #include "hub/add/add.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
+#include "hub/link/link.h"
 #include "hub/spec/spec.h"
 #include "rest_impl.h"
 
@@ -15,6 +16,13 @@ static void put_display_name(struct json_out *o, const struct spec *s)
     else
         buf_str(&title, s->display_name);
     json_put_span(o, "display_name", buf_span(&title));
+}
+
+bool rest_name_taken(void *ctx, const struct spec *s, const char *name)
+{
+    const struct link *l = hub_link(ctx, name);
+
+    return l && !spec_same_link(link_spec(l), s);
 }
 
 static void put_candidate(struct json_out *o, const struct hub *h, const struct spec *s)
@@ -36,13 +44,15 @@ static void put_candidate(struct json_out *o, const struct hub *h, const struct 
 
 void rest_servers_parse(struct rest_call *c)
 {
+    const struct add_around around = { .taken = rest_name_taken, .ctx = c->hub };
     AUTO(config) struct config *found = NULL;
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
     struct map_slot *slot;
     struct pb_error err;
 
-    if (add_paste(&found, rest_text(c, "text"), &err) < 0) {
+    if (add_paste(&found, rest_text(c, "text"), &(struct add_request){ .around = &around }, &err) <
+        0) {
         rest_fail(c->r, &(struct rest_failure){ 400, "invalid_request", .message = err.msg });
         return;
     }

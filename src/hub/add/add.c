@@ -42,8 +42,6 @@ static bool is_path(const char *word)
     return word[0] == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
 }
 
-static bool good_name(const char *word) { return spec_check_name(span_of(word), NULL) == 0; }
-
 /* One word of a line, as a shell would read it without its variables. NULL: a quote is open. */
 static const char *next_word(struct buf *out, const char *p)
 {
@@ -100,15 +98,17 @@ static const char *const *join(struct arena *a, const char *const *x, const char
 
 /* ---- What the words are -------------------------------------------------------------------- */
 
-static int refuse_name(const char *name, struct pb_error *err)
+int add_check_name(const char *name, struct pb_error *err)
 {
     AUTO_BUF struct buf slug = { 0 };
     int rc = spec_check_name(span_of(name), err);
 
+    if (rc == 0)
+        return 0;
     if (strchr(name, '='))
         return fail(err, PB_E_INVALID, "'%.*s=…' is no name: each variable has its own -e",
                     (int)strcspn(name, "="), name);
-    if (rc < 0 && err) {
+    if (err) {
         struct pb_error was = *err;
 
         spec_slug(&slug, span_of(name));
@@ -207,13 +207,22 @@ static int read_request(struct add_reading *d, const struct add_request *r, stru
     return 0;
 }
 
+static bool follows(const char *word, const char *const *rest,
+                    bool (*begins)(const char *const *words))
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    return begins(join(&a, (const char *const[]){ word, NULL }, rest));
+}
+
 bool add_begins_command(const char *const *words, size_t n, bool named, const char *const *rest)
 {
     const char *word = words[n - 1];
 
     if ((rest[0] && strcmp(rest[0], "--") == 0) || add_has_scheme(word) || has_space(word))
         return false;
-    if (named || n > 1 || is_path(word) || add_is_npm_id(word))
+    if (named || n > 1 || is_path(word) || add_is_npm_id(word) || follows(word, rest, add_runs) ||
+        follows(word, rest, add_begins_line))
         return true;
     if (!add_is_runner(word) || !rest[0] || add_has_scheme(rest[0]))
         return false;
@@ -252,11 +261,24 @@ static void set_package(struct spec *s, const struct add_package *p)
     s->runtime_hint = p->hint ? arena_dup(&s->arena, span_of(p->hint)) : NULL;
 }
 
+/* Until it names itself. */
+static const char *name_of(const struct add_reading *d) { return d->name ? d->name : "server"; }
+
+/* "HTTPS://host" is one URL with "https://host", and config files know it as the latter. */
+static const char *lower_scheme(struct arena *a, const char *url)
+{
+    char *out = arena_dup(a, span_of(url));
+
+    for (char *p = out; *p && *p != ':'; p++)
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p - 'A' + 'a');
+    return out;
+}
+
 static int make_remote(struct spec **out, struct add_reading *d, const struct add_request *r,
                        struct pb_error *err)
 {
-    const char *url = d->target[0];
-    AUTO_BUF struct buf name = { 0 };
+    const char *url = lower_scheme(&d->arena, d->target[0]);
     AUTO(spec) struct spec *s = NULL;
     enum spec_transport transport = SPEC_STDIO;
     int rc;
@@ -275,11 +297,7 @@ static int make_remote(struct spec **out, struct add_reading *d, const struct ad
                     "value\"");
     if (r->cwd)
         return fail(err, PB_E_INVALID, "--cwd is for commands: a server at a URL has its own");
-    if (d->name)
-        buf_str(&name, d->name);
-    else
-        add_name_url(&name, url);
-    s = transport == SPEC_SSE ? spec_sse(buf_cstr(&name), url) : spec_http(buf_cstr(&name), url);
+    s = transport == SPEC_SSE ? spec_sse(name_of(d), url) : spec_http(name_of(d), url);
     s->guess_sse = transport == SPEC_HTTP && !r->transport;
     rc = set_headers(s, r->headers, err);
     if (rc < 0)
@@ -301,7 +319,6 @@ static int unfold(struct add_reading *d, struct pb_error *err)
 static int make_command(struct spec **out, struct add_reading *d, const struct add_request *r,
                         struct pb_error *err)
 {
-    AUTO_BUF struct buf name = { 0 };
     enum spec_transport transport = SPEC_STDIO;
     struct add_package package;
     struct spec *s;
@@ -321,11 +338,7 @@ static int make_command(struct spec **out, struct add_reading *d, const struct a
         return fail(err, PB_E_INVALID, "-H is for URLs: a command takes -e NAME=value");
     if (count(d->target) > SPEC_WORDS_MAX)
         return fail(err, PB_E_LIMIT, "a command has at most %d words", SPEC_WORDS_MAX);
-    if (d->name)
-        buf_str(&name, d->name);
-    else
-        add_name_command(&name, d->target);
-    s = spec_stdio(buf_cstr(&name), d->target[0], d->target + 1, r->env);
+    s = spec_stdio(name_of(d), d->target[0], d->target + 1, r->env);
     add_find_package(d->target, &package);
     set_package(s, &package);
     s->cwd = r->cwd ? arena_dup(&s->arena, span_of(r->cwd)) : NULL;
@@ -349,12 +362,14 @@ int add_parse(struct spec **out, const struct add_request *r, struct pb_error *e
     int rc = read_request(&d, r, err);
 
     assert(rc < 0 || d.target);
-    if (rc == 0 && d.name && !good_name(d.name))
-        rc = refuse_name(d.name, err);
+    if (rc == 0 && d.name)
+        rc = add_check_name(d.name, err);
     if (rc == 0 && add_has_scheme(d.target[0]))
         rc = make_remote(out, &d, r, err);
     else if (rc == 0)
         rc = make_command(out, &d, r, err);
+    if (rc == 0 && !d.name)
+        add_name_itself(*out, r);
     if (rc == 0 && r->lazy)
         (*out)->start = SPEC_LAZY;
     if (rc == 0 && r->inherit_env)

@@ -1,52 +1,90 @@
 /* add_line.c - a whole command line as people paste it: that of a server, or one that adds a server
  * here or in another program. */
-#include "add.h"
 #include "add_parts.h"
-#include "hub/spec/spec.h"
+#include <errno.h>
+
+enum line_takes { LINE_SERVER, LINE_NAME_JSON, LINE_JSON };
 
 struct add_line {
     const char *const *words;
-    bool prefixed; /* it began with "patchbay add" or the like */
-    const char **plain, **env, **headers;
-    size_t n_plain, n_env, n_headers;
+    const struct line_program *program; /* that it is for; NULL: it is the server's own */
+    const char **plain, **env, **headers, **with, **without;
+    size_t n_plain, n_env, n_headers, n_with, n_without;
+    const char *url, *client_id, *callback_port, *timeout;
+    struct arena *arena;
     struct add_request r;
 };
 
 /* clang-format off */
-static const char *const prefixes[][4] = {
-    { "patchbay", "add" },
-    { "claude", "mcp", "add" },
-    { "codex", "mcp", "add" },
-    { "gemini", "mcp", "add" },
+static const struct line_program {
+    const char *words[4];
+    enum line_takes takes;
+} programs[] = {
+    { { "patchbay", "add" },                LINE_SERVER },
+    { { "patchbay", "add-json" },           LINE_NAME_JSON },
+    { { "claude", "mcp", "add" },           LINE_SERVER },
+    { { "claude", "mcp", "add-json" },      LINE_NAME_JSON },
+    { { "codex", "mcp", "add" },            LINE_SERVER },
+    { { "gemini", "mcp", "add" },           LINE_SERVER },
+    { { "code", "--add-mcp" },              LINE_JSON },
+    { { "code-insiders", "--add-mcp" },     LINE_JSON },
 };
 /* clang-format on */
 
-static void skip_prefix(struct add_line *l)
+/* How many words of it are the program's; 0: it is none of these. */
+static size_t find_program(const char *const *words, const struct line_program **out)
 {
-    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-        const char *const *p = prefixes[i];
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        const char *const *p = programs[i].words;
         size_t n = 0;
 
-        while (p[n] && l->words[n] && strcmp(p[n], l->words[n]) == 0)
+        while (p[n] && words[n] && strcmp(p[n], words[n]) == 0)
             n++;
-        if (!p[n]) {
-            l->words += n;
-            l->prefixed = true;
+        if (p[n])
+            continue;
+        *out = &programs[i];
+        return n;
+    }
+    return 0;
+}
+
+/* The prompt was copied, too. */
+static const char *const *skip_prompt(const char *const *words)
+{
+    return words[0] && strcmp(words[0], "$") == 0 ? words + 1 : words;
+}
+
+bool add_begins_line(const char *const *words)
+{
+    const struct line_program *ignored;
+
+    return find_program(skip_prompt(words), &ignored) > 0;
+}
+
+static void keep_env(struct add_line *l, const char *pair)
+{
+    size_t n = strcspn(pair, "=");
+
+    for (size_t i = 0; i < l->n_env; i++)
+        if (strncmp(l->env[i], pair, n) == 0 && l->env[i][n] == '=') {
+            l->env[i] = pair;
             return;
         }
-    }
+    l->env[l->n_env++] = pair;
+}
+
+static bool is_assignment(const char *word)
+{
+    size_t n = strcspn(word, "=");
+
+    return word[n] && add_is_env_name(span_make(word, n));
 }
 
 /* As a shell takes them: "TOKEN=x npx -y server". */
 static void take_assignments(struct add_line *l)
 {
-    for (; *l->words; l->words++) {
-        size_t n = strcspn(*l->words, "=");
-
-        if (!(*l->words)[n] || !add_is_env_name(span_make(*l->words, n)))
-            return;
-        l->env[l->n_env++] = *l->words;
-    }
+    for (; *l->words && is_assignment(*l->words); l->words++)
+        keep_env(l, *l->words);
 }
 
 /* A command that cannot be taken for the name of a server. */
@@ -60,7 +98,10 @@ static bool starts_command(const char *const *words)
 
 /* ---- options ---- */
 
-enum {
+enum line_option {
+    OPT_BEARER,
+    OPT_CALLBACK,
+    OPT_CLIENT_ID,
     OPT_CWD,
     OPT_ENV,
     OPT_HEADER,
@@ -68,25 +109,41 @@ enum {
     OPT_INHERIT,
     OPT_LAZY,
     OPT_NAME,
+    OPT_SCOPE,
+    OPT_TIMEOUT,
     OPT_TRANSPORT,
+    OPT_URL,
+    OPT_WITH,
+    OPT_WITHOUT,
 };
 
+/* Of all these programs: no two mean different things by one name. */
 /* clang-format off */
 static const struct option {
     char letter;
     const char *name;
-    int is;
+    enum line_option is;
     bool alone; /* without a value */
 } options[] = {
-    { 0,   "cwd",       OPT_CWD,       false },
-    { 'e', "env",       OPT_ENV,       false },
-    { 'f', "force",     OPT_IGNORED,   true },
-    { 'H', "header",    OPT_HEADER,    false },
-    { 0,   "lazy",      OPT_LAZY,      true },
-    { 0,   "inherit-env", OPT_INHERIT, false },
-    { 'n', "name",      OPT_NAME,      false },
-    { 's', "scope",     OPT_IGNORED,   false },
-    { 't', "transport", OPT_TRANSPORT, false },
+    { 0,   "bearer-token-env-var", OPT_BEARER, false },
+    { 0,   "callback-port", OPT_CALLBACK, false },
+    { 0,   "client-id",   OPT_CLIENT_ID, false },
+    { 0,   "client-secret", OPT_IGNORED, true }, /* asks for one */
+    { 0,   "cwd",         OPT_CWD,       false },
+    { 0,   "description", OPT_IGNORED,   false },
+    { 'e', "env",         OPT_ENV,       false },
+    { 0,   "exclude-tools", OPT_WITHOUT, false },
+    { 'f', "force",       OPT_IGNORED,   true },
+    { 'H', "header",      OPT_HEADER,    false },
+    { 0,   "include-tools", OPT_WITH,    false },
+    { 0,   "inherit-env", OPT_INHERIT,   false },
+    { 0,   "lazy",        OPT_LAZY,      true },
+    { 'n', "name",        OPT_NAME,      false },
+    { 's', "scope",       OPT_SCOPE,     false },
+    { 0,   "timeout",     OPT_TIMEOUT,   false },
+    { 't', "transport",   OPT_TRANSPORT, false },
+    { 0,   "trust",       OPT_IGNORED,   true },
+    { 0,   "url",         OPT_URL,       false },
 };
 /* clang-format on */
 
@@ -105,14 +162,60 @@ static const struct option *find_option(const char *word, const char **value)
     return NULL;
 }
 
-static void set_option(struct add_line *l, const struct option *o, const char *value)
+static int set_scope(struct add_line *l, const char *value, struct pb_error *err)
+{
+    static const char *const scopes[] = { "user", "local", "project" };
+
+    for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
+        if (strcmp(scopes[i], value) != 0)
+            continue;
+        if (l->r.scope)
+            *l->r.scope = scopes[i];
+        return 0;
+    }
+    return fail(err, PB_E_INVALID, "--scope is 'user', 'local' or 'project', not '%.*s'",
+                MCP_NAME_SHOWN_MAX, value);
+}
+
+/* "a,b": each. `room` for as many as the text has commas is there: it is a word of the line. */
+static void keep_names(struct add_line *l, const char *value, const char ***list, size_t *n)
+{
+    size_t commas = 0;
+    const char **out;
+
+    for (const char *p = value; *p; p++)
+        commas += *p == ',';
+    out = arena_alloc(l->arena, (*n + commas + 2) * sizeof *out);
+    for (size_t i = 0; i < *n; i++)
+        out[i] = (*list)[i];
+    for (struct span rest = span_of(value); rest.n;) {
+        struct span one = add_cut_at(rest, ",", 0);
+
+        if (span_trim(one).n)
+            out[(*n)++] = arena_dup(l->arena, span_trim(one));
+        rest = span_from(rest, one.n < rest.n ? one.n + 1 : one.n);
+    }
+    *list = out;
+}
+
+static int set_option(struct add_line *l, const struct option *o, const char *value,
+                      struct pb_error *err)
 {
     switch (o->is) {
+    case OPT_BEARER:
+        l->headers[l->n_headers++] = arena_printf(l->arena, "Authorization: Bearer ${%s}", value);
+        break;
+    case OPT_CALLBACK:
+        l->callback_port = value;
+        break;
+    case OPT_CLIENT_ID:
+        l->client_id = value;
+        break;
     case OPT_CWD:
         l->r.cwd = value;
         break;
     case OPT_ENV:
-        l->env[l->n_env++] = value;
+        keep_env(l, value);
         break;
     case OPT_HEADER:
         l->headers[l->n_headers++] = value;
@@ -124,20 +227,52 @@ static void set_option(struct add_line *l, const struct option *o, const char *v
         l->r.lazy = true;
         break;
     case OPT_NAME:
-        l->r.name = value;
+        l->r.name = l->r.name ? l->r.name : value;
+        break;
+    case OPT_SCOPE:
+        return set_scope(l, value, err);
+    case OPT_TIMEOUT:
+        l->timeout = value;
         break;
     case OPT_TRANSPORT:
         l->r.transport = value;
         break;
-    default:
-        break; /* which file it goes to is said elsewhere */
+    case OPT_URL:
+        l->url = value;
+        break;
+    case OPT_WITH:
+        keep_names(l, value, &l->with, &l->n_with);
+        break;
+    case OPT_WITHOUT:
+        keep_names(l, value, &l->without, &l->n_without);
+        break;
+    case OPT_IGNORED:
+        break;
     }
+    return 0;
+}
+
+static bool is_header(const char *word)
+{
+    size_t n = strcspn(word, ": \t");
+
+    return n && word[n] == ':' && !add_has_scheme(word);
+}
+
+/* `-e A=1 B=2`: some programs take all that follow. */
+static void take_more(struct add_line *l, enum line_option is)
+{
+    while (is == OPT_ENV && *l->words && is_assignment(*l->words))
+        keep_env(l, *l->words++);
+    while (is == OPT_HEADER && *l->words && is_header(*l->words))
+        l->headers[l->n_headers++] = *l->words++;
 }
 
 static int take_option(struct add_line *l, struct pb_error *err)
 {
     const char *word = *l->words++, *value;
     const struct option *o = find_option(word, &value);
+    int rc;
 
     if (!o)
         return fail(err, PB_E_INVALID,
@@ -145,15 +280,22 @@ static int take_option(struct add_line *l, struct pb_error *err)
                     MCP_NAME_SHOWN_MAX, word);
     if (!o->alone && !value && !*l->words)
         return fail(err, PB_E_INVALID, "'%s' wants a value", word);
-    set_option(l, o, o->alone || value ? value : *l->words++);
-    return 0;
+    rc = set_option(l, o, o->alone || value ? value : *l->words++, err);
+    if (rc == 0)
+        take_more(l, o->is);
+    return rc;
 }
 
 /* ---- words ---- */
 
+static bool takes_command(const struct add_line *l)
+{
+    return !l->program || l->program->takes == LINE_SERVER;
+}
+
 static int take_words(struct add_line *l, struct pb_error *err)
 {
-    bool command = !l->prefixed && starts_command(l->words);
+    bool command = !l->program && starts_command(l->words);
 
     while (*l->words) {
         const char *word = *l->words;
@@ -171,7 +313,7 @@ static int take_words(struct add_line *l, struct pb_error *err)
         }
         l->plain[l->n_plain++] = word;
         l->words++;
-        if (!command)
+        if (!command && takes_command(l))
             command = add_begins_command((const char *const *)l->plain, l->n_plain,
                                          l->r.name != NULL, l->words);
     }
@@ -184,37 +326,164 @@ static void refuse_prose(struct add_line *l)
 {
     const char *const *words = (const char *const *)l->plain;
 
-    if (l->prefixed || l->r.name || l->r.command || l->n_plain < 2 || starts_command(words))
+    if (l->program || l->r.name || l->r.command || l->n_plain < 2 || starts_command(words))
         return;
     if (!add_has_scheme(words[0]) && !add_has_scheme(words[1]) && !starts_command(words + 1))
         l->plain[1] = NULL; /* one word that says nothing; it is told what would */
 }
 
-int add_parse_line(struct spec **out, const char *text, const char *name, struct pb_error *err)
+/* No shell is run that could read these. */
+static int refuse_shell(const char *const *words, struct pb_error *err)
+{
+    static const char *const marks[] = { "&&", "||", "|", ";", "&", ">", "<", ">>" };
+
+    for (; *words; words++)
+        for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+            if (strcmp(*words, marks[i]) == 0)
+                return fail(err, PB_E_INVALID,
+                            "'%s' is for a shell, and none is run: one command at a time, or "
+                            "'sh -c \"…\"' behind NAME --",
+                            marks[i]);
+    return 0;
+}
+
+/* ---- the server ---- */
+
+static const char *const *words_in(struct spec *s, const char **list)
+{
+    return spec_words(s, (const char *const *)list);
+}
+
+static bool is_count(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+
+    return n && n < 6 && !text[n] && *text != '0';
+}
+
+static int set_timeout(struct spec *s, const char *text, struct pb_error *err)
+{
+    char *end;
+    unsigned long long ms;
+
+    errno = 0;
+    ms = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || !ms ||
+        ms > SPEC_SECONDS_MAX * (unsigned long long)1000)
+        return fail(err, PB_E_INVALID, "--timeout is a number of milliseconds");
+    s->timeout_ms = ms;
+    return 0;
+}
+
+static void set_oauth(struct spec *s, const struct add_line *l)
+{
+    AUTO_BUF struct buf text = { 0 };
+    struct json_out o = json_out(&text);
+
+    json_begin_object(&o, NULL);
+    json_put_str_opt(&o, "clientId", l->client_id);
+    json_put_raw(&o, "callbackPort", span_of(l->callback_port));
+    json_end(&o);
+    s->oauth = arena_dup(&s->arena, buf_span(&text));
+    s->auth = SPEC_AUTH_OAUTH;
+}
+
+static int make_server(struct config *c, struct add_line *l, struct pb_error *err)
+{
+    AUTO(spec) struct spec *s = NULL;
+    int rc;
+
+    if (l->url)
+        l->plain[l->n_plain++] = l->url;
+    refuse_prose(l);
+    l->r.words = (const char *const *)l->plain;
+    rc = add_parse(&s, &l->r, err);
+    if (rc == 0 && l->timeout)
+        rc = set_timeout(s, l->timeout, err);
+    if (rc == 0 && l->callback_port && !is_count(l->callback_port))
+        rc = fail(err, PB_E_INVALID, "--callback-port is a number");
+    if (rc < 0)
+        return rc;
+    if (l->n_with)
+        s->enabled_tools = words_in(s, l->with);
+    if (l->n_without)
+        s->disabled_tools = words_in(s, l->without);
+    if (l->client_id || l->callback_port)
+        set_oauth(s, l);
+    return add_put(c, TAKE(s), err);
+}
+
+/* '{\"name\":…}': quoted twice, for a shell that others have. */
+static const char *without_escapes(struct arena *a, const char *text)
+{
+    AUTO_BUF struct buf out = { 0 };
+
+    if (strncmp(text, "{\\\"", 3) != 0)
+        return text;
+    for (const char *p = text; *p; p++)
+        if (p[0] != '\\' || p[1] != '"')
+            buf_byte(&out, *p);
+    return arena_dup(a, buf_span(&out));
+}
+
+static int make_of_json(struct config *c, struct add_line *l, struct pb_error *err)
+{
+    bool named = l->program->takes == LINE_NAME_JSON;
+    size_t at = named ? 1 : 0;
+
+    if (l->n_plain != at + 1 || l->plain[at][0] != '{')
+        return fail(err, PB_E_INVALID, "expected %s'{\"command\":…}' or '{\"url\":…}', in quotes",
+                    named ? "NAME and " : "");
+    if (named && !l->r.name)
+        l->r.name = l->plain[0];
+    return add_read_json(c, without_escapes(l->arena, l->plain[at]), &l->r, err);
+}
+
+static void begin_line(struct add_line *l, const struct add_request *beside)
+{
+    size_t n = 2;
+
+    for (size_t i = 0; l->words[i]; i++)
+        n++;
+    if (beside) {
+        l->r = *beside;
+        for (size_t i = 0; beside->env && beside->env[i]; i++)
+            n++;
+        for (size_t i = 0; beside->headers && beside->headers[i]; i++)
+            n++;
+    }
+    l->r.words = l->r.command = NULL;
+    l->plain = arena_alloc(l->arena, n * sizeof *l->plain);
+    l->env = arena_alloc(l->arena, n * sizeof *l->env);
+    l->headers = arena_alloc(l->arena, n * sizeof *l->headers);
+}
+
+/* What stands beside the line goes before what it says itself. */
+static void end_line(struct add_line *l, const struct add_request *beside)
+{
+    for (size_t i = 0; beside && beside->env && beside->env[i]; i++)
+        keep_env(l, beside->env[i]);
+    for (size_t i = 0; beside && beside->headers && beside->headers[i]; i++)
+        l->headers[l->n_headers++] = beside->headers[i];
+    l->r.env = (const char *const *)l->env;
+    l->r.headers = (const char *const *)l->headers;
+}
+
+int add_read_line(struct config *c, const char *const *words, const struct add_request *beside,
+                  struct pb_error *err)
 {
     AUTO_ARENA struct arena arena = { 0 };
-    struct add_line l = { 0 };
-    size_t n = 1;
-    int rc = add_split(&arena, text, &l.words, err);
+    struct add_line l = { .words = skip_prompt(words), .arena = &arena };
+    int rc = refuse_shell(words, err);
 
     if (rc < 0)
         return rc;
-    while (l.words[n - 1])
-        n++;
-    l.plain = arena_alloc(&arena, n * sizeof *l.plain);
-    l.env = arena_alloc(&arena, n * sizeof *l.env);
-    l.headers = arena_alloc(&arena, n * sizeof *l.headers);
-    if (l.words[0] && strcmp(l.words[0], "$") == 0)
-        l.words++; /* the prompt was copied, too */
+    begin_line(&l, beside);
     take_assignments(&l);
-    skip_prefix(&l);
-    l.r.name = name;
+    l.words += find_program(l.words, &l.program);
     rc = take_words(&l, err);
     if (rc < 0)
         return rc;
-    refuse_prose(&l);
-    l.r.words = (const char *const *)l.plain;
-    l.r.env = (const char *const *)l.env;
-    l.r.headers = (const char *const *)l.headers;
-    return add_parse(out, &l.r, err);
+    end_line(&l, beside);
+    return takes_command(&l) ? make_server(c, &l, err) : make_of_json(c, &l, err);
 }

@@ -1,20 +1,18 @@
 #include "add_parts.h"
 #include "hub/spec/spec.h"
 
+/* Names that a server gives itself. */
+struct add_name {
+    struct buf name;
+    struct buf scoped; /* longer, for when that is taken; empty: there is none */
+};
+
 static bool is_one_of(struct span s, const char *const *list)
 {
     for (; *list; list++)
         if (span_is_nocase(s, *list))
             return true;
     return false;
-}
-
-static struct span cut_at(struct span s, const char *chars, size_t from)
-{
-    for (size_t i = from; i < s.n; i++)
-        if (strchr(chars, s.p[i]))
-            return span_make(s.p, i);
-    return s;
 }
 
 static struct span last_part(struct span s, char separator)
@@ -33,54 +31,122 @@ static struct span but_last_part(struct span s, char separator)
     return (struct span){ 0 };
 }
 
-/* "ghcr.io/owner/server:1.2@sha256:…" -> "owner/server". */
-static struct span image_name(const char *image)
+/* Without these at its ends: they say of every server that it is one. Of "mcp-server" nothing is
+ * left. `slug` is one of spec_slug(). */
+static struct span without_dull_words(struct span slug)
 {
-    struct span s = cut_at(span_of(image), "@", 0);
-    struct span last = last_part(s, '/'), host = cut_at(s, "/", 0);
-    size_t tag = cut_at(last, ":", 0).n;
+    static const char *const dull[] = { "mcp", "server", NULL };
+
+    for (;;) {
+        size_t first = add_cut_at(slug, "-_", 0).n, last = slug.n;
+
+        while (last > 0 && slug.p[last - 1] != '-' && slug.p[last - 1] != '_')
+            last--;
+        if (is_one_of(span_make(slug.p, first), dull))
+            slug = span_from(slug, first < slug.n ? first + 1 : first);
+        else if (is_one_of(span_from(slug, last), dull))
+            slug.n = last ? last - 1 : 0;
+        else
+            return slug;
+    }
+}
+
+/* S1-84 where nothing would be left. */
+static void set_names(struct add_name *out, struct span scope, struct span name)
+{
+    AUTO_BUF struct buf slug = { 0 }, whole = { 0 };
+    struct span rest;
+
+    spec_slug(&slug, name);
+    rest = without_dull_words(buf_span(&slug));
+    buf_printf(&whole, "%.*s-%.*s", SPAN_ARG(scope), SPAN_ARG(rest.n ? rest : name));
+    if (!rest.n) {
+        spec_slug(&out->name, buf_span(&whole));
+        return;
+    }
+    buf_add_span(&out->name, rest);
+    if (scope.n)
+        spec_slug(&out->scoped, buf_span(&whole));
+}
+
+/* "ghcr.io/owner/server:1.2@sha256:…" -> "owner/server". */
+static void name_image(struct add_name *out, const char *image)
+{
+    struct span s = add_cut_at(span_of(image), "@", 0);
+    struct span last = last_part(s, '/'), host = add_cut_at(s, "/", 0);
+    size_t tag = add_cut_at(last, ":", 0).n;
 
     s.n -= last.n - tag;
     if (host.n < s.n &&
         (memchr(host.p, '.', host.n) || memchr(host.p, ':', host.n) || span_is(host, "localhost")))
         s = span_from(s, host.n + 1);
-    return s;
+    set_names(out, but_last_part(s, '/'), last_part(s, '/'));
 }
 
-/* "build/index.js" says nothing about what it is; the directory above does. */
-static struct span script_name(const char *path)
+/* "@scope/name@1.2", "npm:@scope/name", "github:owner/name". */
+static void name_npm(struct add_name *out, const char *id)
 {
-    static const char *const dull[] = { "index", "main",  "server", "cli",      "app", "run",
-                                        "start", "build", "dist",   "__main__", "src", "bin",
-                                        "lib",   "out",   ".",      "..",       "",    NULL };
-    struct span rest = span_of(path), first = { 0 };
+    struct span s = span_of(id), colon = add_cut_at(s, ":/", 0);
 
-    while (rest.n) {
-        struct span part = last_part(rest, '/');
-        struct span stem = cut_at(part, ".", 1);
+    if (colon.n < s.n && s.p[colon.n] == ':')
+        s = span_from(s, colon.n + 1);
+    s = add_cut_at(s, "@#", 1); /* without its version */
+    set_names(out, last_part(but_last_part(s, '/'), '/'), last_part(s, '/'));
+}
 
-        if (!first.n)
-            first = stem;
+/* "mcp-server-fetch[extra]==1.0", "git+https://host/owner/name.git@main". */
+static void name_python(struct add_name *out, const char *id)
+{
+    struct span s = add_cut_at(span_of(id), "@=<>~![;", 1);
+
+    set_names(out, (struct span){ 0 }, add_cut_at(last_part(s, '/'), ".", 1));
+}
+
+/* "build/index.js" says nothing about what it is; the directory above does. Empty: nor does that.
+ */
+static struct span telling_part(struct span path)
+{
+    static const char *const dull[] = { "index", "main",  "server", "cli",      "app",
+                                        "run",   "start", "build",  "__main__", "src",
+                                        "bin",   "dist",  "lib",    "out",      "mod",
+                                        ".",     "..",    "",       NULL };
+
+    while (path.n) {
+        struct span stem = add_cut_at(last_part(path, '/'), ".", 1);
+
         if (!is_one_of(stem, dull))
             return stem;
-        rest = but_last_part(rest, '/');
+        path = but_last_part(path, '/');
     }
-    return first;
+    return path;
 }
 
-void add_name_command(struct buf *out, const char *const *words)
+static void name_script(struct add_name *out, const char *path, const char *dir)
+{
+    struct span found = telling_part(span_of(path));
+
+    if (!found.n && dir && path[0] != '/')
+        found = telling_part(span_of(dir));
+    if (!found.n)
+        found = add_cut_at(last_part(span_of(path), '/'), ".", 1);
+    set_names(out, (struct span){ 0 }, found);
+}
+
+static void name_command(struct add_name *out, const char *const *words, const char *dir)
 {
     struct add_package p;
 
     add_find_package(words, &p);
-    if (p.kind == SPEC_PACKAGE_DOCKER)
-        spec_slug(out, image_name(p.id));
-    else if (p.kind == SPEC_PACKAGE_NPM)
-        spec_slug(out, cut_at(span_of(p.id), "@", 1)); /* without its version */
-    else if (p.id && strcmp(add_base_name(words[0]), "uvx") == 0)
-        spec_slug(out, cut_at(span_of(p.id), "@=<>~![", 1));
+    if (p.dir)
+        dir = p.dir;
+    if (p.id && p.named_by == ADD_BY_IMAGE)
+        name_image(out, p.id);
+    else if (p.id && p.named_by == ADD_BY_NPM)
+        name_npm(out, p.id);
+    else if (p.id && p.named_by == ADD_BY_PYTHON)
+        name_python(out, p.id);
     else
-        spec_slug(out, script_name(p.id ? p.id : words[0]));
+        name_script(out, p.id ? p.id : words[0], dir);
 }
 
 static struct span host_of(const char *url)
@@ -88,13 +154,13 @@ static struct span host_of(const char *url)
     struct span s = span_of(strstr(url, "://") + 3);
     const char *at;
 
-    s = cut_at(s, "/?#", 0);
+    s = add_cut_at(s, "/?#", 0);
     at = s.n ? memrchr(s.p, '@', s.n) : NULL;
     if (at)
         s = span_from(s, (size_t)(at + 1 - s.p));
     if (s.n && *s.p == '[')
-        return cut_at(s, "]", 0);
-    return cut_at(s, ":", 0);
+        return add_cut_at(s, "]", 0);
+    return add_cut_at(s, ":", 0);
 }
 
 static bool is_address(struct span host)
@@ -143,134 +209,123 @@ static struct span package_in_path(const char *url)
 
     if (!at)
         return (struct span){ 0 };
-    s = cut_at(span_of(at + 1), "?#", 0);
-    return cut_at(s, "/", cut_at(s, "/", 0).n + 1);
+    s = add_cut_at(span_of(at + 1), "?#", 0);
+    return add_cut_at(s, "/", add_cut_at(s, "/", 0).n + 1);
 }
 
-void add_name_url(struct buf *out, const char *url)
+/* Ours, with nothing but the port to tell them apart. */
+static bool is_local(struct span host)
+{
+    return span_is_nocase(host, "localhost") || span_starts(host, "127.") || span_is(host, "[::1");
+}
+
+static struct span port_of(const char *url)
+{
+    struct span host = host_of(url), rest = span_of(host.p + host.n);
+
+    if (rest.n && *rest.p == ']')
+        rest = span_from(rest, 1);
+    if (!rest.n || *rest.p != ':')
+        return (struct span){ 0 };
+    return add_cut_at(span_from(rest, 1), "/?#", 0);
+}
+
+static void name_host(struct add_name *out, struct span host)
 {
     static const char *const dull[] = { "mcp", "api",  "www",    "server",  "sse", "app",
                                         "dev", "prod", "remote", "gateway", NULL };
-    struct span host = host_of(url), rest, name = { 0 };
-    struct span package = package_in_path(url);
+    struct span rest, name = { 0 };
 
-    if (package.n) {
-        spec_slug(out, package);
-        return;
-    }
-    if (is_address(host)) {
-        spec_slug(out, host);
-        return;
-    }
     for (rest = without_suffix(host); rest.n; rest = but_last_part(rest, '.')) {
         name = last_part(rest, '.');
         if (!is_one_of(name, dull))
             break;
     }
-    spec_slug(out, rest.n ? name : host);
+    spec_slug(&out->name, rest.n ? name : host);
+    spec_slug(&out->scoped, host);
 }
 
-/* ---- Login --------------------------------------------------------------------------------- */
-
-static bool ends_with(struct span s, const char *end)
+static void name_url(struct add_name *out, const char *url)
 {
-    size_t n = strlen(end);
+    struct span host = host_of(url), port = port_of(url);
+    struct span package = package_in_path(url);
+    AUTO_BUF struct buf local = { 0 };
 
-    return s.n >= n && span_is_nocase(span_from(s, s.n - n), end);
-}
-
-/* Judged by its words: GITHUB_TOKEN, OPENAI_API_KEY, X-ApiKey; KEYBOARD is none. */
-static bool names_secret(struct span name)
-{
-    static const char *const ends[] = { "KEY",    "TOKEN",      "SECRET",      "PASSWORD",
-                                        "PASSWD", "CREDENTIAL", "CREDENTIALS", "AUTHORIZATION" };
-
-    while (name.n) {
-        struct span word = cut_at(name, "_-", 0);
-
-        for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-            if (ends_with(word, ends[i]))
-                return true;
-        if (span_is_nocase(word, "PAT"))
-            return true;
-        name = span_from(name, word.n < name.n ? word.n + 1 : word.n);
+    if (package.n) {
+        set_names(out, span_from(but_last_part(package, '/'), 1), last_part(package, '/'));
+    } else if (is_local(host)) {
+        buf_printf(&local, "local-%.*s", SPAN_ARG(port));
+        spec_slug(&out->name, buf_span(&local));
+    } else if (is_address(host)) {
+        spec_slug(&out->name, host);
+    } else {
+        name_host(out, host);
     }
-    return false;
 }
 
-struct variables {
-    struct arena *arena;
-    struct registry_env_var *list;
-    size_t n;
-};
+/* ---- which of them ---- */
 
-static void note(struct variables *v, struct span name)
+static bool is_taken(const struct add_around *around, const struct spec *s, struct buf *name)
 {
-    v->list[v->n++] = (struct registry_env_var){
-        .name = arena_dup(v->arena, name),
-        .is_secret = names_secret(name),
-        .is_required = true,
-    };
+    return around && around->taken && around->taken(around->ctx, s, buf_cstr(name));
 }
 
-static size_t count(const char *const *list)
+static void name_done(struct add_name *n)
 {
+    buf_done(&n->name);
+    buf_done(&n->scoped);
+}
+
+/* A number behind the longer one, when both are taken. */
+static void number(struct buf *out, struct span stem, const struct add_around *around,
+                   const struct spec *s)
+{
+    if (stem.n > CONFIG_STEM_MAX)
+        stem.n = CONFIG_STEM_MAX;
+    for (unsigned i = 2; i <= HUB_SERVERS_MAX + 1; i++) {
+        out->n = 0;
+        buf_printf(out, "%.*s-%u", SPAN_ARG(stem), i);
+        if (!is_taken(around, s, out))
+            return;
+    }
+}
+
+static void name_choose(struct spec *s, struct add_name *n, const struct add_around *around)
+{
+    AUTO_BUF struct buf numbered = { 0 };
+    struct buf *chosen = &n->name;
+    bool titled = strcmp(s->display_name, s->name) != 0;
+
+    if (is_taken(around, s, chosen) && n->scoped.n)
+        chosen = &n->scoped;
+    if (is_taken(around, s, chosen)) {
+        number(&numbered, buf_span(chosen), around, s);
+        chosen = &numbered;
+    }
+    s->name = arena_dup(&s->arena, buf_span(chosen));
+    if (!titled)
+        s->display_name = s->name;
+}
+
+void add_name_itself(struct spec *s, const struct add_request *beside)
+{
+    const struct add_around *around = beside ? beside->around : NULL;
+    AUTO_ARENA struct arena a = { 0 };
+    struct add_name name = { 0 };
+    const char **words;
     size_t n = 0;
 
-    while (list && list[n])
-        n++;
-    return n;
-}
-
-/* Of the command's own, and those that docker is told to hand on. */
-static void note_all(struct variables *v, const char *const *words, const char *const *env)
-{
-    v->list = arena_alloc(v->arena, (count(words) + count(env) + 1) * sizeof *v->list);
-    for (size_t i = 0; env && env[i]; i++)
-        note(v, cut_at(span_of(env[i]), "=", 0));
-    for (size_t i = 0; words && words[i] && words[i + 1]; i++)
-        if (strcmp(words[i], "-e") == 0 || strcmp(words[i], "--env") == 0)
-            note(v, cut_at(span_of(words[i + 1]), "=", 0));
-}
-
-enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
-                               const char *const *headers)
-{
-    AUTO_ARENA struct arena arena = { 0 };
-    struct variables v = { .arena = &arena };
-
-    note_all(&v, words, env);
-    for (; headers && *headers; headers++)
-        if (names_secret(cut_at(span_of(*headers), ":", 0)))
-            return SPEC_AUTH_API_KEY;
-    return spec_detect_auth(v.list, v.n);
-}
-
-static bool has_name(const char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (strcmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
-const char *const *add_secret_names(struct arena *a, const char *const *words,
-                                    const char *const *env, const char *const *headers)
-{
-    struct variables v = { .arena = a };
-    const char **names;
-    size_t n = 0;
-
-    note_all(&v, words, env);
-    names = arena_alloc(a, (v.n + count(headers) + 1) * sizeof *names);
-    for (size_t i = 0; i < v.n; i++)
-        if (v.list[i].is_secret && !has_name(names, v.list[i].name))
-            names[n++] = v.list[i].name;
-    for (; headers && *headers; headers++) {
-        struct span name = cut_at(span_of(*headers), ":", 0);
-
-        if (names_secret(name))
-            names[n++] = arena_dup(a, name);
+    if (s->url) {
+        name_url(&name, s->url);
+    } else {
+        while (s->args[n])
+            n++;
+        words = arena_alloc(&a, (n + 2) * sizeof *words);
+        words[0] = s->command;
+        for (size_t i = 0; i < n; i++)
+            words[i + 1] = s->args[i];
+        name_command(&name, words, s->cwd ? s->cwd : around ? around->here : NULL);
     }
-    return names;
+    name_choose(s, &name, around);
+    name_done(&name);
 }

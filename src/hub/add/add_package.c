@@ -4,8 +4,9 @@
 /* How each runner is called. `values` are options whose value is a word of its own. */
 struct runner {
     const char *name;
-    const char *sub; /* what must follow the name; NULL: nothing */
+    const char *sub, *sub2; /* what must follow the name; NULL: nothing */
     enum spec_package kind;
+    enum add_named_by named_by;
     const char *names; /* the option that names the package when it is not the first word */
     const char *const *values;
 };
@@ -57,28 +58,49 @@ static const char *const docker_values[] = {
     "--stop-signal",
     NULL,
 };
-static const char *const uvx_values[] = {
-    "--from",      "--with",          "--python",          "-p",
-    "--index-url", "--with-editable", "--refresh-package", "--directory",
-    NULL
-};
-static const char *const script_values[] = { "-r", "--require", "--import", "--env-file",
-                                             "-W", "-X",        NULL };
+static const char *const uv_values[] = { "--from",      "--with",
+                                         "--python",    "-p",
+                                         "--index-url", "--with-editable",
+                                         "--env-file",  "--project",
+                                         "--package",   "--extra",
+                                         "--group",     "--refresh-package",
+                                         "--directory", "--with-requirements",
+                                         "-i",          "--index",
+                                         "--cache-dir", "--spec",
+                                         "--pip-args",  NULL };
+static const char *const deno_values[] = { "-c",         "--config",    "--import-map",
+                                           "-L",         "--log-level", "--cert",
+                                           "--location", "--seed",      NULL };
+static const char *const script_values[] = { "-r", "--require", "--import", "--env-file",  "-W",
+                                             "-X", "--cwd",     "-t",       "--transport", NULL };
 
+/* In the order in which they are tried: of several with one name the first whose words follow. */
 /* clang-format off */
 static const struct runner runners[] = {
-    { "bunx",    NULL,   SPEC_PACKAGE_NPM,    "--package", npx_values },
-    { "docker",  "run",  SPEC_PACKAGE_DOCKER, NULL,        docker_values },
-    { "node",    NULL,   SPEC_PACKAGE_NONE,   NULL,        script_values },
-    { "npx",     NULL,   SPEC_PACKAGE_NPM,    "--package", npx_values },
-    { "podman",  "run",  SPEC_PACKAGE_DOCKER, NULL,        docker_values },
-    { "python",  NULL,   SPEC_PACKAGE_NONE,   "-m",        script_values },
-    { "python3", NULL,   SPEC_PACKAGE_NONE,   "-m",        script_values },
-    { "uvx",     NULL,   SPEC_PACKAGE_NONE,   NULL,        uvx_values },
+    { "bun",     "x",    NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
+    { "bun",     "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        script_values },
+    { "bun",     NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        script_values },
+    { "bunx",    NULL,   NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
+    { "deno",    "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        deno_values },
+    { "docker",  "run",  NULL,  SPEC_PACKAGE_DOCKER, ADD_BY_IMAGE,  NULL,        docker_values },
+    { "fastmcp", "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        script_values },
+    { "mcp",     "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        script_values },
+    { "node",    NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        script_values },
+    { "npm",     "exec", NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
+    { "npx",     NULL,   NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
+    { "pipx",    "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_PYTHON, NULL,        uv_values },
+    { "pnpm",    "dlx",  NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
+    { "podman",  "run",  NULL,  SPEC_PACKAGE_DOCKER, ADD_BY_IMAGE,  NULL,        docker_values },
+    { "python",  NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        script_values },
+    { "python3", NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        script_values },
+    { "uv",      "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        uv_values },
+    { "uv",      "tool", "run", SPEC_PACKAGE_NONE,   ADD_BY_PYTHON, NULL,        uv_values },
+    { "uvx",     NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_PYTHON, NULL,        uv_values },
+    { "yarn",    "dlx",  NULL,  SPEC_PACKAGE_NPM,    ADD_BY_NPM,    "--package", npx_values },
 };
 /* clang-format on */
 
-const char *add_base_name(const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -115,17 +137,13 @@ bool add_is_npm_id(const char *word)
     return true;
 }
 
-static const struct runner *find_runner(const char *word)
+struct span add_cut_at(struct span s, const char *chars, size_t from)
 {
-    const char *base = add_base_name(word);
-
-    for (size_t i = 0; i < ARRAY_LEN(runners); i++)
-        if (strcmp(runners[i].name, base) == 0)
-            return &runners[i];
-    return NULL;
+    for (size_t i = from; i < s.n; i++)
+        if (strchr(chars, s.p[i]))
+            return span_make(s.p, i);
+    return s;
 }
-
-bool add_is_runner(const char *word) { return find_runner(word) != NULL; }
 
 static bool in_list(const char *const *list, const char *word)
 {
@@ -135,21 +153,72 @@ static bool in_list(const char *const *list, const char *word)
     return false;
 }
 
-/* The place of the first word that is neither the runner's own nor an option of it; the place of
- * the NULL when there is none. */
-static size_t first_operand(const struct runner *r, const char *const *words)
+/* The place of the first word from `i` on that is no option of the runner, nor the value of one;
+ * the place of the NULL when there is none. */
+static size_t skip_options(const struct runner *r, const char *const *words, size_t i)
 {
-    size_t i = 1;
-
-    if (r->sub && words[i] && strcmp(words[i], r->sub) == 0)
-        i++;
     for (; words[i]; i++) {
         if (words[i][0] != '-' || !words[i][1])
-            return i;
+            break;
         if (in_list(r->values, words[i]) && words[i + 1])
             i++;
     }
     return i;
+}
+
+/* The place behind the words that must follow the runner's name; 0: they do not. */
+static size_t behind_sub(const struct runner *r, const char *const *words)
+{
+    const char *const subs[] = { r->sub, r->sub2 };
+    size_t i = 1;
+
+    for (size_t s = 0; s < ARRAY_LEN(subs) && subs[s]; s++) {
+        i = skip_options(r, words, i); /* "uv --directory x run" */
+        if (!words[i] || strcmp(words[i], subs[s]) != 0)
+            return 0;
+        i++;
+    }
+    return i;
+}
+
+/* The one whose words follow, or else the first of that name. */
+static const struct runner *find_runner(const char *const *words)
+{
+    /* "mcp.linear.app/mcp" is no path to a program. */
+    const char *base = strchr("/.~", words[0][0]) ? base_name(words[0]) : words[0];
+    const struct runner *first = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
+        if (strcmp(runners[i].name, base) != 0)
+            continue;
+        if (behind_sub(&runners[i], words))
+            return &runners[i];
+        if (!first)
+            first = &runners[i];
+    }
+    return first;
+}
+
+bool add_is_runner(const char *word)
+{
+    const char *const words[] = { word, NULL };
+
+    return find_runner(words) != NULL;
+}
+
+bool add_runs(const char *const *words)
+{
+    const struct runner *r = words[0] ? find_runner(words) : NULL;
+
+    return r && r->sub && behind_sub(r, words);
+}
+
+/* The place of what is to be run; that of the NULL when there is nothing. */
+static size_t first_operand(const struct runner *r, const char *const *words)
+{
+    size_t i = behind_sub(r, words);
+
+    return skip_options(r, words, i ? i : 1);
 }
 
 /* What an option such as --package says, written in one word or two; NULL: it is not there. */
@@ -166,22 +235,46 @@ static const char *option_value(const char *const *words, size_t end, const char
     return NULL;
 }
 
+/* "uv run python -m x", "uv run mcp run x.py": what is run runs something in its turn. */
+static const struct runner *innermost(const char *const **words, size_t *at, const char **dir)
+{
+    const struct runner *r = find_runner(*words), *inner;
+
+    for (;;) {
+        *at = first_operand(r, *words);
+        for (size_t i = 1; i + 1 < *at; i++)
+            if (strcmp((*words)[i], "--directory") == 0 || strcmp((*words)[i], "--project") == 0)
+                *dir = (*words)[i + 1];
+        inner =
+            r->named_by == ADD_BY_SCRIPT && (*words)[*at] && !option_value(*words, *at, r->names)
+                ? find_runner(*words + *at)
+                : NULL;
+        if (!inner || (inner->sub && !behind_sub(inner, *words + *at)))
+            return r;
+        *words += *at;
+        r = inner;
+    }
+}
+
 void add_find_package(const char *const *words, struct add_package *out)
 {
-    const struct runner *r = find_runner(words[0]);
+    const struct runner *r;
     const char *named;
     size_t at;
 
     *out = (struct add_package){ 0 };
-    if (!r)
+    if (!find_runner(words))
         return;
-    at = first_operand(r, words);
+    r = innermost(&words, &at, &out->dir);
     named = option_value(words, at, r->names);
     out->kind = r->kind;
+    out->named_by = r->named_by;
     out->id = named ? named : words[at];
     out->hint = r->kind == SPEC_PACKAGE_NPM ? words[0] : NULL;
     if (!out->id)
         out->kind = SPEC_PACKAGE_NONE;
+    else if (strncmp(out->id, "npm:", 4) == 0 || strncmp(out->id, "jsr:", 4) == 0)
+        out->named_by = ADD_BY_NPM;
 }
 
 static bool has_option(const char *const *words, size_t end, const char *letters, const char *name)
@@ -222,42 +315,54 @@ static void fill_docker(struct arena *a, struct filler *f, const char *const *wo
 
 static int tell_nothing(const char *const *words, const struct runner *r, struct pb_error *err)
 {
-    if (r->sub && (!words[1] || strcmp(words[1], r->sub) != 0))
-        return fail(err, PB_E_INVALID, "'%s' must be followed by '%s' and an image: %s %s IMAGE",
-                    words[0], r->sub, words[0], r->sub);
+    if (!behind_sub(r, words))
+        return fail(err, PB_E_INVALID, "'%s' must be followed by '%s%s%s' and %s: %s %s%s%s %s",
+                    words[0], r->sub, r->sub2 ? " " : "", r->sub2 ? r->sub2 : "",
+                    r->kind == SPEC_PACKAGE_DOCKER ? "an image" : "what it runs", words[0], r->sub,
+                    r->sub2 ? " " : "", r->sub2 ? r->sub2 : "",
+                    r->kind == SPEC_PACKAGE_DOCKER ? "IMAGE" : "NAME");
     return fail(err, PB_E_INVALID, "'%s' is told to run nothing: name %s", words[0],
                 r->kind == SPEC_PACKAGE_DOCKER ? "an image, as in 'docker run mcp/time'"
                 : r->kind == SPEC_PACKAGE_NPM  ? "a package, as in 'npx -y @scope/name'"
                                                : "what is to be run");
 }
 
+/* Options without which a runner asks or tells on the very streams that we speak MCP on. */
+static const struct runner_quiet {
+    const char *runner, *letters, *name, *fill;
+} quiets[] = {
+    { "npm", "y", "--yes", "--yes" },
+    { "npx", "y", "--yes", "-y" },
+    { "yarn", "q", "--quiet", "-q" },
+};
+
 int add_complete(struct arena *a, const char *const **words, const char *const *env,
                  struct pb_error *err)
 {
-    const struct runner *r = find_runner((*words)[0]);
+    const struct runner *r = find_runner(*words);
     const char *const *old = *words;
     struct filler f = { 0 };
-    size_t n = 0, n_env = 0, at, i = 0;
+    size_t n = 0, n_env = 0, at, behind, i = 0;
 
     if (!r)
         return 0;
     at = first_operand(r, old);
-    if ((r->sub && (!old[1] || strcmp(old[1], r->sub) != 0)) ||
-        (!old[at] && !option_value(old, at, r->names)))
+    behind = behind_sub(r, old);
+    if (!behind || (!old[at] && !option_value(old, at, r->names)))
         return tell_nothing(old, r, err);
     while (old[n])
         n++;
     while (env && env[n_env])
         n_env++;
     f.words = arena_alloc(a, (n + 2 * n_env + 4) * sizeof *f.words);
-    fill(&f, old[i++]);
-    if (r->sub)
+    while (i < behind)
         fill(&f, old[i++]);
     if (r->kind == SPEC_PACKAGE_DOCKER)
         fill_docker(a, &f, old, at, env);
-    /* Without it npx asks whether to install, on the very stdin that we speak MCP on. */
-    if (strcmp(r->name, "npx") == 0 && !has_option(old, at, "y", "--yes"))
-        fill(&f, "-y");
+    for (size_t q = 0; q < ARRAY_LEN(quiets); q++)
+        if (strcmp(r->name, quiets[q].runner) == 0 &&
+            !has_option(old, at, quiets[q].letters, quiets[q].name))
+            fill(&f, quiets[q].fill);
     while (old[i])
         fill(&f, old[i++]);
     *words = f.words;

@@ -1,26 +1,39 @@
 /* add_parts.h - what the files of add.h share.
  *
  *   add.c           words to an entry
+ *   add_beside.c    options that stand beside what is pasted
  *   add_check.c     what is wrong with them
+ *   add_codex.c     how Codex writes down its servers
+ *   add_json.c      the JSON of any client
  *   add_line.c      a whole command line
- *   add_name.c      the name that a command or URL gives itself, and its secrets
+ *   add_link.c      links by which editors install a server
+ *   add_login.c     which login it wants
+ *   add_name.c      the name that a command or URL gives itself
  *   add_package.c   packages and their runners
- *   add_paste.c     anything that people paste */
+ *   add_paste.c     anything that people paste, told apart */
 #pragma once
+#include "add.h"
+#include "hub/config/config.h"
 #include "hub/spec/spec.h"
+
+/* What the id of a package is, and so how it makes a name. */
+enum add_named_by { ADD_BY_SCRIPT, ADD_BY_IMAGE, ADD_BY_NPM, ADD_BY_PYTHON };
 
 /* What a command line runs, as far as its words tell. */
 struct add_package {
     enum spec_package kind;
     const char *id;   /* with version or tag, as written */
     const char *hint; /* the program that runs it */
+    const char *dir;  /* that it is told to run in; NULL: not said */
+    enum add_named_by named_by;
 };
 
 /* The words of a line, as a shell would read it without its variables; NULL-ended, in the arena. */
 MUST_CHECK int add_split(struct arena *a, const char *text, const char *const **out,
                          struct pb_error *err);
 
-const char *add_base_name(const char *path);
+/* Up to the first of `chars`, which is looked for from `from` on. */
+struct span add_cut_at(struct span s, const char *chars, size_t from);
 bool add_has_scheme(const char *word);
 bool add_is_url(const char *word); /* http: or https: */
 /* "@scope/name", with or without a version. */
@@ -28,6 +41,8 @@ bool add_is_npm_id(const char *word);
 
 /* Programs that run packages or scripts. */
 bool add_is_runner(const char *word);
+/* One that is followed by what must follow it: "docker run", "uv run". */
+bool add_runs(const char *const *words);
 /* Options of the runner are looked past. `words` is the whole command, NULL-ended. */
 void add_find_package(const char *const *words, struct add_package *out);
 /* Fills in what a server needs to be run by a package runner: -y, -i, --rm, and the variables that
@@ -35,9 +50,9 @@ void add_find_package(const char *const *words, struct add_package *out);
 MUST_CHECK int add_complete(struct arena *a, const char *const **words, const char *const *env,
                             struct pb_error *err);
 
-/* A name that a server gives itself; always a good one. */
-void add_name_command(struct buf *out, const char *const *words);
-void add_name_url(struct buf *out, const char *url);
+/* Lets it name itself by what it runs or where it is: the first of its names that is nobody's, or
+ * at last one with a number. Always a good one. */
+void add_name_itself(struct spec *s, const struct add_request *beside);
 
 /* Which kind of login variables and headers mean. `words`: the command, for docker's own -e. */
 enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
@@ -46,6 +61,8 @@ enum spec_auth add_detect_auth(const char *const *words, const char *const *env,
 const char *const *add_secret_names(struct arena *a, const char *const *words,
                                     const char *const *env, const char *const *headers);
 
+/* A name that somebody gave; an error tells one that would do. */
+MUST_CHECK int add_check_name(const char *name, struct pb_error *err);
 /* Letters, digits and '_', and no digit first. */
 bool add_is_env_name(struct span name);
 
@@ -57,4 +74,30 @@ MUST_CHECK int add_check_url(const char *url, struct pb_error *err);
 MUST_CHECK int add_check_env(const char *const *env, struct pb_error *err);
 /* "Name:value" in the one spelling that a spec has: "Name: value". */
 MUST_CHECK int add_read_header(struct arena *a, const char *line, const char **out,
+                               struct pb_error *err);
+
+/* Takes s. */
+MUST_CHECK int add_put(struct config *c, struct spec *take_s, struct pb_error *err);
+/* The servers of `from` to c. */
+MUST_CHECK int add_move(struct config *c, const struct config *from, struct pb_error *err);
+bool add_is_json(const char *text);
+
+/* The readers of add_paste(): servers are put into c. `beside` may have a name, which goes before
+ * what the text says; it is for one server. */
+MUST_CHECK int add_read_json(struct config *c, const char *text, const struct add_request *beside,
+                             struct pb_error *err);
+/* {"mcp_servers":{…}} as it stands in config.toml. */
+MUST_CHECK int add_read_codex(struct config *c, struct span json, const struct add_request *beside,
+                              struct pb_error *err);
+/* A whole line, word by word. */
+MUST_CHECK int add_read_line(struct config *c, const char *const *words,
+                             const struct add_request *beside, struct pb_error *err);
+/* *found: it is a link of that kind. */
+MUST_CHECK int add_read_link(struct config *c, struct span text, const struct add_request *beside,
+                             bool *found, struct pb_error *err);
+/* Do these words begin a line that adds a server here or in another program? */
+bool add_begins_line(const char *const *words);
+
+/* Puts what the options beside a text say into the servers of that text. */
+MUST_CHECK int add_take_beside(struct config *c, const struct add_request *beside,
                                struct pb_error *err);

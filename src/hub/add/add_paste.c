@@ -1,15 +1,7 @@
-/* add_paste.c - what people paste where a server is to be added: a command line, a URL, a package,
- * or the JSON of any client, whole or in part. */
-#include "add.h"
+/* add_paste.c - what people paste where a server is to be added, told apart: command lines, links,
+ * JSON, TOML. */
 #include "add_parts.h"
-#include "hub/config/config.h"
-#include "hub/spec/spec.h"
-
-static const char expected[] =
-    "expected a command such as 'npx -y @scope/name', a URL, or JSON such as "
-    "{\"mcpServers\":{\"name\":{\"command\":…}}}";
-
-/* ---- the text ---- */
+#include "toml.h"
 
 /* Between the fences of Markdown, if there are any. */
 static struct span without_fence(struct span text)
@@ -26,210 +18,89 @@ static struct span without_fence(struct span text)
     return span_trim(span_make(text.p, end ? (size_t)(end - text.p) : text.n));
 }
 
-static char *skip_string(char *p)
+/* ---- TOML ---- */
+
+static bool is_key_char(char c)
 {
-    for (p++; *p && *p != '"'; p++)
-        if (*p == '\\' && p[1])
-            p++;
-    return *p ? p + 1 : p;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("_-.\"'", c);
 }
 
-/* Blanks out a comment that begins at p; where it ends. */
-static char *blank_comment(char *p)
+/* Behind blank lines and those with a comment, which shells know, too. */
+static const char *first_line(const char *p)
 {
-    bool line = p[1] == '/';
-
-    for (*p++ = ' '; *p && !(line && *p == '\n'); p++) {
-        bool end = !line && p[0] == '*' && p[1] == '/';
-
-        if (*p != '\n')
-            *p = ' ';
-        if (end) {
-            p[1] = ' ';
-            return p + 2;
-        }
+    for (;;) {
+        p += strspn(p, " \t\r\n");
+        if (*p != '#')
+            return p;
+        p += strcspn(p, "\n");
     }
-    return p;
 }
 
-/* Editors allow comments and a comma behind the last member; blanks stand for them from now on, so
- * that places in messages stay right. */
-static void loosen(char *p)
+/* "[mcp_servers.x]"; or "mcp_servers.x.command = …", where a shell would see a command. JSON has no
+ * letter behind '['. */
+static bool is_toml(const char *text)
 {
-    char *comma = NULL;
+    const char *p = first_line(text), *end = p;
 
-    while (*p) {
-        if (*p == '/' && (p[1] == '/' || p[1] == '*')) {
-            p = blank_comment(p);
+    if (*p == '[')
+        return (p[1] >= 'a' && p[1] <= 'z') || p[1] == '_' || p[1] == '[';
+    while (*end && is_key_char(*end))
+        end++;
+    return end > p && end[strspn(end, " \t")] == '=' && strstr(text, "mcp_servers");
+}
+
+static int read_toml(struct config *c, const char *text, const struct add_request *beside,
+                     struct pb_error *err)
+{
+    AUTO_BUF struct buf json = { 0 };
+    int rc = toml_to_json(&json, span_of(text), err);
+
+    if (rc == 0)
+        rc = add_read_codex(c, buf_span(&json), beside, err);
+    return rc < 0 ? fail_in(err, "this is TOML") : 0;
+}
+
+/* ---- lines ---- */
+
+static int read_line(struct config *c, struct span text, const struct add_request *beside,
+                     struct pb_error *err)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    const char *const *words;
+    int rc = add_split(&a, arena_dup(&a, text), &words, err);
+
+    return rc < 0 ? rc : add_read_line(c, words, beside, err);
+}
+
+static bool begins_line(const char *p)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    const char *const *words;
+    size_t n = strcspn(p, "\n");
+
+    return add_split(&a, arena_dup(&a, span_make(p, n < ADD_HEAD_MAX ? n : ADD_HEAD_MAX)), &words,
+                     NULL) == 0 &&
+           add_begins_line(words);
+}
+
+/* A line that adds a server ends where the next one begins: several may be pasted at once. All else
+ * is one line, wherever it was broken. */
+static int read_lines(struct config *c, const char *text, const struct add_request *beside,
+                      struct pb_error *err)
+{
+    const char *from = first_line(text);
+    int rc = 0;
+
+    for (const char *p = from; rc == 0 && *p;) {
+        p += strcspn(p, "\n");
+        p += strspn(p, "\n");
+        if (*p && !begins_line(p))
             continue;
-        }
-        if (comma && (*p == '}' || *p == ']'))
-            *comma = ' ';
-        if (!strchr(" \t\r\n", *p))
-            comma = *p == ',' ? p : NULL;
-        p = *p == '"' ? skip_string(p) : p + 1;
+        rc = read_line(c, span_make(from, (size_t)(p - from)), beside, err);
+        from = p;
     }
-    if (comma)
-        *comma = ' ';
-}
-
-/* "name": {…} without the braces around it, as it is copied out of the middle of a file. */
-static bool is_fragment(char *text)
-{
-    const char *p = *text == '"' ? skip_string(text) : text;
-
-    return p > text && p[strspn(p, " \t\r\n")] == ':';
-}
-
-/* ---- what the JSON is ---- */
-
-static const struct config_request as_written = { .env = config_no_env };
-
-static void name_itself(struct buf *out, const struct spec *s)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    const char **words;
-    size_t n = 0;
-
-    if (s->url) {
-        add_name_url(out, s->url);
-        return;
-    }
-    while (s->args[n])
-        n++;
-    words = arena_alloc(&a, (n + 2) * sizeof *words);
-    words[0] = s->command;
-    memcpy(words + 1, s->args, n * sizeof *words);
-    add_name_command(out, words);
-}
-
-/* `said` is what the entry calls itself, or empty. */
-static void set_name(struct spec *s, struct span said)
-{
-    AUTO_BUF struct buf slug = { 0 };
-    bool titled = strcmp(s->display_name, s->name) != 0;
-
-    if (said.n)
-        spec_slug(&slug, said);
-    else
-        name_itself(&slug, s);
-    s->name = arena_dup(&s->arena, buf_span(&slug));
-    if (!titled)
-        s->display_name = said.n ? arena_dup(&s->arena, said) : s->name;
-}
-
-/* {"command":…}: the entry alone. */
-static int read_bare(struct config *c, struct json entry, struct pb_error *err)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    struct spec *s;
-    int rc = spec_parse(&s, "server", json_text(entry), false, &as_written, err);
-
-    if (rc < 0)
-        return rc;
-    set_name(s, json_str(json_get(entry, "name"), &a));
-    map_put(&c->specs, span_of(s->name), s);
-    return 0;
-}
-
-static bool is_bare(struct json v)
-{
-    static const char *const keys[] = { "command", "httpUrl", "package", "serverUrl", "url" };
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        struct json member = json_get(v, keys[i]);
-        bool package = strcmp(keys[i], "package") == 0;
-
-        if (!json_is(member, JSON_NONE) && json_is(member, JSON_OBJECT) == package)
-            return true;
-    }
-    return false;
-}
-
-/* As one of the shapes that config files have. */
-static int read_as(struct config *c, const char *shape, struct json v, struct pb_error *err)
-{
-    AUTO_BUF struct buf text = { 0 };
-    struct json_out o = json_out(&text);
-
-    json_begin_object(&o, NULL);
-    json_put_raw(&o, shape, json_text(v));
-    json_end(&o);
-    return config_parse(c, NULL, buf_span(&text), &as_written, err);
-}
-
-static bool holds_objects(struct json v)
-{
-    JSON_FOREACH(m, v)
-        if (!json_is(m, JSON_OBJECT))
-            return false;
-    return json_len(v) > 0;
-}
-
-/* Where clients keep their servers; "mcp" holds them itself or has "servers" in it. */
-static struct json known_place(struct json root, const char *key)
-{
-    struct json v = json_get(root, key), inner;
-
-    if (strcmp(key, "mcp") != 0 || !json_is(v, JSON_OBJECT))
-        return v;
-    inner = json_get(v, "servers");
-    return json_is(inner, JSON_OBJECT) ? inner : v;
-}
-
-/* *found: there is one. */
-static int read_known(struct config *c, struct json root, bool *found, struct pb_error *err)
-{
-    static const char *const keys[] = {
-        "mcpServers", "mcp_servers", "servers", "context_servers", "amp.mcpServers", "mcp", "mcps"
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        struct json v = known_place(root, keys[i]);
-        const char *shape = strcmp(keys[i], "mcps") == 0 ? "mcps" : "mcpServers";
-        int rc = json_is(v, JSON_NONE) ? 0 : read_as(c, shape, v, err);
-
-        if (rc < 0)
-            return rc;
-        *found |= !json_is(v, JSON_NONE);
-    }
-    return 0;
-}
-
-static int read_root(struct config *c, struct json root, struct pb_error *err)
-{
-    bool found = false;
-    int rc;
-
-    if (json_is(root, JSON_ARRAY))
-        return read_as(c, "mcps", root, err);
-    if (!json_is(root, JSON_OBJECT))
-        return fail(err, PB_E_INVALID, "this is %s; %s", json_type_phrase(root), expected);
-    if (is_bare(root))
-        return read_bare(c, root, err);
-    rc = read_known(c, root, &found, err);
-    if (rc == 0 && !found && holds_objects(root))
-        rc = read_as(c, "mcpServers", root, err);
-    if (rc == 0 && !c->specs.n)
-        rc = fail(err, PB_E_INVALID, "no server is named here; %s", expected);
-    return rc;
-}
-
-static int read_json(struct config *c, char *text, struct pb_error *err)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_BUF struct buf whole = { 0 };
-    int rc;
-
-    loosen(text);
-    if (is_fragment(text))
-        buf_printf(&whole, "{%s}", text);
-    else
-        buf_str(&whole, text);
-    rc = json_parse(&doc, buf_span(&whole), &(struct json_opts){ .unique_depth = JSON_ALL }, err);
-    if (rc < 0)
-        return fail_in(err, "the JSON is wrong");
-    return read_root(c, json_root(&doc), err);
+    return rc == 0 && !*first_line(text) ? read_line(c, SPAN(""), beside, err) : rc;
 }
 
 /* ---- logins ---- */
@@ -255,32 +126,87 @@ static void resolve_login(struct spec *s)
     s->env_vars = vars;
 }
 
-static int read_line(struct config *c, const char *text, struct pb_error *err)
+/* ---- anything ---- */
+
+static int read_any(struct config *c, const char *text, const struct add_request *beside,
+                    struct pb_error *err)
 {
-    struct spec *s;
-    int rc = add_parse_line(&s, text, NULL, err);
+    struct span inside = without_fence(span_trim(span_of(text)));
+    AUTO_FREE char *copy = mem_dupn(inside.p ? inside.p : "", inside.n);
+    bool link = false;
+    int rc;
+
+    if (strlen(text) > ADD_TEXT_MAX)
+        return fail(err, PB_E_LIMIT, "a text may have at most %d bytes", ADD_TEXT_MAX);
+    rc = add_read_link(c, span_of(copy), beside, &link, err);
+    if (rc < 0 || link)
+        return rc;
+    if (is_toml(copy))
+        return read_toml(c, copy, beside, err);
+    return add_is_json(copy) ? add_read_json(c, copy, beside, err)
+                             : read_lines(c, copy, beside, err);
+}
+
+/* What was typed or pasted may be anything, and is quoted in what is said about it. */
+static int printable(int rc, struct pb_error *err)
+{
+    if (err)
+        text_make_printable(err->msg);
+    return rc;
+}
+
+int add_paste(struct config **out, const char *text, const struct add_request *beside,
+              struct pb_error *err)
+{
+    AUTO(config) struct config *c = config_new();
+    struct map_slot *slot;
+    int rc = read_any(c, text, beside, err);
 
     if (rc < 0)
-        return rc;
-    s->package = SPEC_PACKAGE_NONE; /* what it needs is in the command */
-    map_put(&c->specs, span_of(s->name), s);
+        return printable(rc, err);
+    MAP_FOREACH(slot, &c->specs)
+        resolve_login(slot->value);
+    *out = TAKE(c);
     return 0;
 }
 
-int add_paste(struct config **out, const char *text, struct pb_error *err)
+static bool is_text(const char *word)
+{
+    bool link = strncmp(word, "cursor:", 7) == 0 || strncmp(word, "vscode", 6) == 0 ||
+                strstr(word, "/install-mcp?") || strstr(word, "vscode.dev/redirect");
+
+    return word[strcspn(word, " \t\r\n")] || link || add_is_json(word) || is_toml(word);
+}
+
+static int read_typed(struct config *c, const struct add_request *r, struct pb_error *err)
+{
+    struct spec *s;
+    int rc = add_parse(&s, r, err);
+
+    return rc < 0 ? rc : add_put(c, s, err);
+}
+
+int add_read(struct config **out, const struct add_request *r, struct pb_error *err)
 {
     AUTO(config) struct config *c = config_new();
-    struct span inside = without_fence(span_trim(span_of(text)));
-    AUTO_FREE char *copy = mem_dupn(inside.p ? inside.p : "", inside.n);
-    struct map_slot *slot;
-    bool json = *copy == '{' || *copy == '[' || is_fragment(copy) || strncmp(copy, "//", 2) == 0 ||
-                strncmp(copy, "/*", 2) == 0;
-    int rc = json ? read_json(c, copy, err) : read_line(c, copy, err);
+    const char *const *w = r->words;
+    struct add_request named = *r;
+    int rc;
 
+    if (!w || !w[0] || r->command) {
+        rc = read_typed(c, r, err);
+    } else if (add_begins_line(w)) {
+        rc = add_read_line(c, w, r, err);
+    } else if (!w[1] && is_text(w[0])) {
+        rc = read_any(c, w[0], r, err);
+    } else if (w[1] && !w[2] && !r->name && w[1][0] == '{') {
+        named.name = w[0];
+        rc = add_read_json(c, w[1], &named, err);
+    } else {
+        rc = read_typed(c, r, err);
+    }
     if (rc < 0)
-        return rc;
-    MAP_FOREACH(slot, &c->specs)
-        resolve_login(slot->value);
+        return printable(rc, err);
     *out = TAKE(c);
     return 0;
 }

@@ -29,6 +29,7 @@ struct scope {
     const struct filter *filter;
     bool no_external;  /* built-ins only */
     unsigned builtins; /* bit mask of groups that are shown; 0: none */
+    bool dotted;       /* errors offer names as the command line writes them: "server.tool" */
 };
 
 struct entry {

@@ -55,9 +55,9 @@ TEST(a_line_is_understood_as_a_shell_would)
           "{\"command\":\"npx\",\"args\":[\"-y\",\"pkg\",\"--flag\",\"a b\",\"--\",\"-x\"]}" },
         { "docker run ghcr.io/owner/server", "owner-server",
           "{\"command\":\"docker\",\"args\":[\"run\",\"-i\",\"--rm\",\"ghcr.io/owner/server\"]}" },
-        { "docker run \\\n  -i --rm \\\n  mcp/time", "mcp-time",
+        { "docker run \\\n  -i --rm \\\n  mcp/time", "time",
           "{\"command\":\"docker\",\"args\":[\"run\",\"-i\",\"--rm\",\"mcp/time\"]}" },
-        { "uvx mcp-server-git --repo .", "mcp-server-git",
+        { "uvx mcp-server-git --repo .", "git",
           "{\"command\":\"uvx\",\"args\":[\"mcp-server-git\",\"--repo\",\".\"]}" },
         { "https://server.smithery.ai/mcp", "smithery",
           "{\"url\":\"https://server.smithery.ai/mcp\"}" },
@@ -75,6 +75,19 @@ TEST(a_line_is_understood_as_a_shell_would)
         { "claude mcp add notion https://h/mcp --header=\"X-Team: a\" -t http", "notion",
           "{\"type\":\"http\",\"url\":\"https://h/mcp\",\"headers\":{\"X-Team\":\"a\"}}" },
         { "notion https://h/mcp", "notion", "{\"url\":\"https://h/mcp\"}" },
+        { "claude mcp add-json mine '{\"command\":\"x\",\"args\":[\"-a\"]}'", "mine", X_ENTRY },
+        { "code --add-mcp '{\"name\":\"mine\",\"command\":\"x\",\"args\":[\"-a\"]}'", "mine",
+          X_ENTRY },
+        { "codex mcp add mine --url https://h/mcp", "mine", "{\"url\":\"https://h/mcp\"}" },
+        { "vscode:mcp/install?%7B%22name%22%3A%22mine%22%2C%22command%22%3A%22x%22%2C%22args%22%3A"
+          "%5B%22-a%22%5D%7D",
+          "mine", X_ENTRY },
+        { "cursor://anysphere.cursor-deeplink/mcp/install?name=mine&config="
+          "eyJjb21tYW5kIjoieCIsImFyZ3MiOlsiLWEiXX0=",
+          "mine", X_ENTRY },
+        { "[mcp_servers.mine]\ncommand = \"x\"\nargs = ['-a']", "mine", X_ENTRY },
+        { "```toml\n[mcp_servers.mine]\ncommand = \"x\"\nargs = ['-a']\n```", "mine", X_ENTRY },
+        { "uv run notes.py", "notes", "{\"command\":\"uv\",\"args\":[\"run\",\"notes.py\"]}" },
         { "--lazy mine -- x -a", "mine",
           "{\"command\":\"x\",\"args\":[\"-a\"],\"start\":\"lazy\"}" },
     };
@@ -143,13 +156,32 @@ TEST(several_servers_come_in_their_order_and_say_whether_they_are_there)
     rest_done(&rig);
 }
 
+TEST(a_server_that_names_itself_gives_way_to_one_that_is_there)
+{
+    struct rest_rig rig;
+
+    rest_init(&rig, NULL);
+    rig_server(&rig.hub, "files");
+    rest_start(&rig);
+    CHECK_INT(parse(&rig, "npx -y @acme/server-files"), 200);
+    CHECK_STR(got("servers.0.name"), "acme-files");
+    CHECK_STR(got("servers.0.exists"), "false");
+    CHECK_INT(parse(&rig, "uvx mcp-server-files"), 200);
+    CHECK_STR(got("servers.0.name"), "files-2");
+    /* What somebody called it stays, and is told to be there. */
+    CHECK_INT(parse(&rig, "claude mcp add files -- x"), 200);
+    CHECK_STR(got("servers.0.name"), "files");
+    CHECK_STR(got("servers.0.exists"), "true");
+    rest_done(&rig);
+}
+
 TEST(people_read_a_name_made_for_them)
 {
     static const struct {
         const char *text, *shown;
     } cases[] = {
         { "npx -y @github/mcp-server", "GitHub MCP Server" },
-        { "npx -y mcp_server-sqlite", "MCP Server SQLite" },
+        { "npx -y mcp_server-sqlite", "SQLite" },
         { "{\"name\":\"The one\",\"command\":\"x\"}", "The one" },
         { "{\"x\":{\"command\":\"x\",\"display_name\":\"X!\"}}", "X!" },
     };
@@ -214,6 +246,10 @@ TEST(what_is_not_understood_is_told)
         { "{}", "no server is named here" },
         { "{\"a\":1}", "no server is named here" },
         { "[1]", "mcps[0]: expected an object" },
+        { "[x]\ny = 1_0", "this is TOML: line 2: expected a value" },
+        { "cursor://x", "this is a link for an editor, but none that installs a server" },
+        { "vscode:mcp/install?%7", "this is a link for VS Code: a '%' in it is not followed" },
+        { "npx -y x | tee y", "'|' is for a shell, and none is run" },
         { "{\"x\":{\"command\":\"a\"},\"x\":{\"command\":\"b\"}}",
           "a key that this object already has" },
     };

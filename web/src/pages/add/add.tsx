@@ -70,6 +70,8 @@ const examples: readonly { label: string; text: string }[] = [
     label: "JSON of another client",
     text: JSON.stringify({ mcpServers: { files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } } }, null, 2),
   },
+  { label: "A line of another program", text: "claude mcp add --transport http example https://mcp.example.com/mcp" },
+  { label: "TOML of Codex", text: '[mcp_servers.files]\ncommand = "npx"\nargs = ["-y", "@modelcontextprotocol/server-filesystem", "."]' },
 ];
 
 export function AddPage() {
@@ -125,7 +127,7 @@ function What() {
     <Field
       label="Command, package, URL or JSON"
       error={note(s)}
-      help="As a README or another client's settings give it. It is read while you type; nothing is run yet."
+      help="As a README or another client's settings give it, an install link of an editor, too. It is read while you type; nothing is run yet."
     >
       {(id, describedBy) => (
         <>
