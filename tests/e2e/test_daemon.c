@@ -387,7 +387,7 @@ TEST(a_daemon_that_reads_other_files_is_told_of)
     CHECK_INT(RUN("add", "mob", "--", built("tests/e2e/mob_server"), "honest", "m"), 0);
     CHECK_HAS(err, "the running daemon does not read ");
     CHECK_HAS(err, "/config.json: it was started with --config\n");
-    CHECK_INT(RUN("add", "-s", "project", "mob", "--", "cmd"), 0);
+    CHECK_INT(RUN("add", "-s", "project", "mob", "--", "cat"), 0);
     CHECK_STR(err, "Next: patchbay tools mob --config .mcp.json\n");
     rig_end();
 }

@@ -340,8 +340,8 @@ TEST(find_tells_what_is_there_and_what_is_like_it)
     static const struct {
         const char *params, *code, *says;
     } missing[] = {
-        { "{\"tool\":\"alpha.ecko\"}", "-32602", "did you mean 'alpha__echo'?" },
-        { "{\"tool\":\"echo\"}", "-32602", "did you mean 'alpha__echo'?" },
+        { "{\"tool\":\"alpha.ecko\"}", "-32602", "did you mean 'alpha.echo'?" },
+        { "{\"tool\":\"echo\"}", "-32602", "did you mean 'alpha.echo'?" },
         { "{\"tool\":\"alhpa.echo\"}", "-32602",
           "there is no server 'alhpa'; did you mean 'alpha'?" },
         { "{\"tool\":\"zzz.echo\"}", "-32602",
