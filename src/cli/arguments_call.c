@@ -117,9 +117,11 @@ static int read_key(struct call_text *t, struct span *key)
 
 static int read_value(struct call_text *t, struct span key)
 {
-    char c = t->rest.n ? t->rest.p[0] : ',';
     size_t n = 0;
+    char c = ',';
 
+    if (t->rest.n)
+        c = t->rest.p[0];
     if (c == '"' || c == '\'')
         n = quoted_length(t->rest);
     else if (c == '[' || c == '{')

@@ -24,21 +24,30 @@ struct fitting {
     struct arena *arena;
     struct pb_error *err;
     struct argument_slot root;
+    struct map slots; /* by the slot they lie in, and their key */
 };
 
 /* ---- the tree ------------------------------------------------------------------------------- */
 
-static struct argument_slot *slot_find(const struct argument_slot *in, struct span key)
+static void write_name(struct buf *out, const struct argument_slot *in, struct span key)
 {
-    for (struct argument_slot *s = in->children; s; s = s->next)
-        if (span_eq(s->key, key))
-            return s;
-    return NULL;
+    buf_add(out, &in, sizeof in);
+    buf_add_span(out, key);
+}
+
+static struct argument_slot *slot_find(const struct fitting *f, const struct argument_slot *in,
+                                       struct span key)
+{
+    AUTO_BUF struct buf name = { 0 };
+
+    write_name(&name, in, key);
+    return map_get(&f->slots, buf_span(&name));
 }
 
 static struct argument_slot *slot_get(struct fitting *f, struct argument_slot *in, struct span key)
 {
-    struct argument_slot *s = slot_find(in, key);
+    struct argument_slot *s = slot_find(f, in, key);
+    AUTO_BUF struct buf name = { 0 };
 
     if (s)
         return s;
@@ -50,6 +59,8 @@ static struct argument_slot *slot_get(struct fitting *f, struct argument_slot *i
     else
         in->children = s;
     in->last_child = s;
+    write_name(&name, in, key);
+    map_put(&f->slots, buf_span(&name), s);
     return s;
 }
 
@@ -86,7 +97,8 @@ static int check_known(struct fitting *f, const struct argument_slot *in, struct
     AUTO_BUF struct buf text = { 0 };
     struct near near;
 
-    if (!f->schema || !json_is(wanted_member(f->schema, in->place, key), JSON_NONE) ||
+    if (!f->schema || (!closed && !typed) ||
+        !json_is(wanted_member(f->schema, in->place, key), JSON_NONE) ||
         !json_is(wanted_word(f->schema, in->place, "patternProperties"), JSON_NONE))
         return 0;
     near_init(&near, key);
@@ -310,7 +322,7 @@ static void write_defaults(const struct fitting *f, const struct argument_slot *
         struct json value =
             wanted_word(f->schema, wanted_member(f->schema, s->place, key), "default");
 
-        if (!slot_find(s, key) && !json_is(value, JSON_NONE))
+        if (!slot_find(f, s, key) && !json_is(value, JSON_NONE))
             json_put_raw_key(o, key, json_text(value));
     }
 }
@@ -354,7 +366,7 @@ static int check_missing(struct fitting *f)
         struct span key = json_str(name, f->arena);
         struct json place = wanted_member(f->schema, f->root.place, key);
 
-        if (slot_find(&f->root, key) ||
+        if (slot_find(f, &f->root, key) ||
             !json_is(wanted_word(f->schema, place, "default"), JSON_NONE))
             continue;
         buf_printf(&names, "%s'%.*s'", n++ ? ", " : "", SPAN_ARG(key));
@@ -379,9 +391,10 @@ static struct json step_into(struct json v, struct span token, struct buf *key)
 
     key->n = 0;
     for (size_t k = 0; k < token.n; k++) {
-        bool escape = token.p[k] == '~' && k + 1 < token.n;
-
-        buf_byte(key, escape ? "~/"[token.p[++k] == '1'] : token.p[k]);
+        if (token.p[k] == '~' && k + 1 < token.n)
+            buf_byte(key, "~/"[token.p[++k] == '1']);
+        else
+            buf_byte(key, token.p[k]);
     }
     if (json_is(v, JSON_OBJECT))
         return json_get_span(v, buf_span(key));
@@ -428,26 +441,36 @@ static int check_whole(struct fitting *f, struct span json)
     return rc == -(int)PB_E_INVALID ? tell_value(f, json_root(&doc), &why) : 0;
 }
 
+static int sort_arguments(struct fitting *f, const struct arguments *a)
+{
+    int rc = 0;
+
+    for (const struct argument *arg = a->first; arg; arg = arg->next)
+        if (arg->kind == ARGUMENT_OBJECT)
+            slot_spread(f, &f->root, arg->text);
+    if (f->schema)
+        rc = check_objects(f);
+    for (const struct argument *arg = a->first; arg && rc == 0; arg = arg->next)
+        if (arg->kind != ARGUMENT_OBJECT)
+            rc = put_argument(f, arg);
+    if (f->schema && rc == 0)
+        rc = check_missing(f);
+    return rc;
+}
+
 int arguments_write(struct arguments *a, const struct schema *schema, struct buf *out,
                     struct pb_error *err)
 {
     struct fitting f = { .schema = schema, .arena = &a->arena, .err = err };
-    int rc = 0;
+    int rc;
 
     if (schema)
         f.root.place = schema_root(schema);
-    for (const struct argument *arg = a->first; arg; arg = arg->next)
-        if (arg->kind == ARGUMENT_OBJECT)
-            slot_spread(&f, &f.root, arg->text);
-    if (schema)
-        rc = check_objects(&f);
-    for (const struct argument *arg = a->first; arg && rc == 0; arg = arg->next)
-        if (arg->kind != ARGUMENT_OBJECT)
-            rc = put_argument(&f, arg);
-    if (schema && rc == 0)
-        rc = check_missing(&f);
-    if (rc < 0)
-        return rc;
-    write_slot(&f, &f.root, out);
-    return schema ? check_whole(&f, buf_span(out)) : 0;
+    rc = sort_arguments(&f, a);
+    if (rc == 0) {
+        write_slot(&f, &f.root, out);
+        rc = schema ? check_whole(&f, buf_span(out)) : 0;
+    }
+    map_done(&f.slots);
+    return rc;
 }
