@@ -104,7 +104,7 @@ TEST(a_tool_is_shown_with_all_that_its_server_says_of_it)
         CHECK_INT(RUN("describe", "s.search", "--json"), 0);
         CHECK_STR(out, SEARCH "\n");
         CHECK_INT(RUN("tools", "s.serch"), 1);
-        CHECK_HAS(err, "did you mean 's__search'?");
+        CHECK_HAS(err, "did you mean 's.search'?");
         CHECK_INT(RUN("describe", "x.search"), 1);
         CHECK_HAS(err, "there is no server 'x'");
     }
@@ -199,7 +199,7 @@ TEST(prompts_are_shown_with_their_arguments)
     CHECK_INT(RUN("prompts", "s.greet", "--json"), 0);
     CHECK_STR(out, GREET "\n");
     CHECK_INT(RUN("prompts", "s.gret"), 1);
-    CHECK_HAS(err, "did you mean 's__greet'?");
+    CHECK_HAS(err, "did you mean 's.greet'?");
     rig_end();
 }
 
