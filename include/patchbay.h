@@ -478,6 +478,9 @@ PB_API const char *pb_client_server(const struct pb_client *client);
  * fails there is no client to ask: use on_challenge. */
 PB_API const char *pb_client_challenge(const struct pb_client *client);
 
+/* The request is on its way, under this id. Runs on the loop before anything else is told of it, so
+ * that another thread can call pb_client_cancel() while one waits in pb_client_request(). */
+typedef void pb_sent_fn(void *ctx, uint64_t id);
 struct pb_request_options {
     size_t size;         /* set by PB_REQUEST_OPTIONS_INIT */
     uint32_t timeout_ms; /* 0: the client's. Progress extends it, up to 10 minutes in all */
@@ -485,6 +488,7 @@ struct pb_request_options {
     enum pb_log_level log_level; /* modern servers: log messages about this request ... */
     bool wants_log;              /* ... if this is set */
     void *ctx;
+    pb_sent_fn *on_sent;
 };
 #define PB_REQUEST_OPTIONS_INIT                   \
     {                                             \

@@ -121,6 +121,7 @@ static int begin_request(struct wish *wish, struct op *op, struct pb_error *err)
         .reply = on_reply,
         .ctx = op,
     };
+    int rc;
 
     if (o) {
         spec.timeout_ms = o->timeout_ms;
@@ -129,7 +130,10 @@ static int begin_request(struct wish *wish, struct op *op, struct pb_error *err)
         spec.wants_log = o->wants_log;
         spec.log_level = o->log_level;
     }
-    return client_request(wish->client->core, &spec, &wish->id, err);
+    rc = client_request(wish->client->core, &spec, &wish->id, err);
+    if (rc == 0 && o && o->on_sent)
+        o->on_sent(o->ctx, wish->id);
+    return rc;
 }
 
 int pb_client_request(struct pb_client *client, const char *method, const char *params,

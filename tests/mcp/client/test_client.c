@@ -1,6 +1,7 @@
 /* test_client.c - what programs see of a client: pb_client_* against servers of ours. */
 #include "mcp/client_rig.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* ---- a server of ours, on a thread of its own ---- */
 
@@ -478,6 +479,53 @@ TEST(a_request_may_be_sent_and_cancelled_from_any_thread_in_every_era)
         host_await(&h, &h.cancelled, (int)i + 1); /* the handler has heard of it */
         pb_client_free(client);
         CHECK_INT(e.count, 1);
+    }
+    host_stop(&h);
+}
+
+struct canceller {
+    struct host *h;
+    struct pb_client *client;
+    atomic_uint_fast64_t id;
+    int began;
+};
+
+static void on_sent(void *ctx, uint64_t id)
+{
+    struct canceller *c = ctx;
+
+    atomic_store(&c->id, id);
+}
+
+static void *cancel_it(void *ctx)
+{
+    struct canceller *c = ctx;
+
+    host_await(c->h, &c->h->began, c->began);
+    pb_client_cancel(c->client, atomic_load(&c->id));
+    return NULL;
+}
+
+TEST(a_request_that_one_thread_waits_for_may_be_cancelled_by_another)
+{
+    struct host h;
+
+    host_start(&h);
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct canceller c = { .h = &h, .client = connect_way(&h, i, NULL), .began = (int)i + 1 };
+        struct pb_request_options opts = PB_REQUEST_OPTIONS_INIT;
+        struct pb_result *result = NULL;
+        pthread_t thread;
+
+        opts.on_sent = on_sent;
+        opts.ctx = &c;
+        CHECK_INT(pthread_create(&thread, NULL, cancel_it, &c), 0);
+        CHECK_INT(
+            pb_client_request(c.client, "tools/call", "{\"name\":\"wait\"}", &opts, &result, NULL),
+            -PB_E_CANCELLED);
+        pthread_join(thread, NULL);
+        host_await(&h, &h.cancelled, (int)i + 1);
+        pb_client_free(c.client);
     }
     host_stop(&h);
 }
