@@ -189,7 +189,6 @@ enum {
     CONFIG_LOCK_MS = 5000,        /* for another program to finish changing it */
     CONFIG_WARNINGS_MAX = 1000,   /* of one load */
     ADD_TEXT_MAX = 1048576,       /* what is pasted where a server is to be added */
-    ADD_HEAD_MAX = 256,           /* of a line of it that is looked at for what it begins */
     TOML_DEPTH_MAX = 16,          /* of it: tables and lists in each other */
     TOML_KEYS_MAX = 4096,         /* all keys: each is held against those before it */
     SECRET_BYTES_MAX = 65536,     /* one key of a server */

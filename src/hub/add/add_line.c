@@ -61,6 +61,29 @@ bool add_begins_line(const char *const *words)
     return find_program(skip_prompt(words), &ignored) > 0;
 }
 
+static const char *skip_word(const char *p, const char *word)
+{
+    size_t n = strlen(word);
+
+    p += strspn(p, " \t");
+    return strncmp(p, word, n) == 0 && (!p[n] || strchr(" \t\r\n", p[n])) ? p + n : NULL;
+}
+
+bool add_begins_text(const char *text)
+{
+    const char *prompt = skip_word(text, "$");
+
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        const char *p = prompt ? prompt : text;
+
+        for (const char *const *w = programs[i].words; p && *w; w++)
+            p = skip_word(p, *w);
+        if (p)
+            return true;
+    }
+    return false;
+}
+
 static void keep_env(struct add_line *l, const char *pair)
 {
     size_t n = strcspn(pair, "=");

@@ -97,6 +97,8 @@ MUST_CHECK int add_read_link(struct config *c, struct span text, const struct ad
                              bool *found, struct pb_error *err);
 /* Do these words begin a line that adds a server here or in another program? */
 bool add_begins_line(const char *const *words);
+/* The same of a text: without a copy, as a text may have very many lines. */
+bool add_begins_text(const char *text);
 
 /* Puts what the options beside a text say into the servers of that text. */
 MUST_CHECK int add_take_beside(struct config *c, const struct add_request *beside,

@@ -73,17 +73,6 @@ static int read_line(struct config *c, struct span text, const struct add_reques
     return rc < 0 ? rc : add_read_line(c, words, beside, err);
 }
 
-static bool begins_line(const char *p)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    const char *const *words;
-    size_t n = strcspn(p, "\n");
-
-    return add_split(&a, arena_dup(&a, span_make(p, n < ADD_HEAD_MAX ? n : ADD_HEAD_MAX)), &words,
-                     NULL) == 0 &&
-           add_begins_line(words);
-}
-
 /* A line that adds a server ends where the next one begins: several may be pasted at once. All else
  * is one line, wherever it was broken. */
 static int read_lines(struct config *c, const char *text, const struct add_request *beside,
@@ -95,7 +84,7 @@ static int read_lines(struct config *c, const char *text, const struct add_reque
     for (const char *p = from; rc == 0 && *p;) {
         p += strcspn(p, "\n");
         p += strspn(p, "\n");
-        if (*p && !begins_line(p))
+        if (*p && !add_begins_text(p))
             continue;
         rc = read_line(c, span_make(from, (size_t)(p - from)), beside, err);
         from = p;

@@ -404,6 +404,25 @@ TEST(a_command_has_a_bounded_number_of_words)
     CHECK_INT(parse_text(&s, buf_cstr(&text), &err), -PB_E_LIMIT);
 }
 
+static int paste_padded(size_t n)
+{
+    AUTO_BUF struct buf text = { 0 };
+    AUTO(config) struct config *c = NULL;
+    struct pb_error err;
+
+    buf_str(&text, "@x/fs");
+    while (text.n < n)
+        buf_byte(&text, '\n');
+    return add_paste(&c, buf_cstr(&text), NULL, &err);
+}
+
+TEST(a_text_that_is_pasted_has_a_bound)
+{
+    CHECK_INT(paste_padded(ADD_TEXT_MAX), 0);
+    CHECK_INT(paste_padded(ADD_TEXT_MAX + 1), -PB_E_LIMIT);
+    CHECK_INT(paste_padded(10 * ADD_TEXT_MAX), -PB_E_LIMIT);
+}
+
 TEST(options_end_where_the_command_begins)
 {
     static const struct {
