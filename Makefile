@@ -30,9 +30,11 @@ all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@echo "built $(BUILD)/patchbay"
 
+# Where Debian's tools look for libraries meson knows only from dpkg-dev; the compiler knows it, too.
 $(BUILD)/build.ninja:
 	@tools/deps build
-	@meson setup $(BUILD) --prefix=$(PREFIX) --buildtype=debugoptimized >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@multiarch=$$(gcc -print-multiarch); meson setup $(BUILD) --prefix=$(PREFIX) --buildtype=debugoptimized \
+		$${multiarch:+--libdir=lib/$$multiarch} >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 run: all
