@@ -56,6 +56,7 @@ bench: all
 	@tools/deps test
 	@BUILD=$(BUILD) tests/bench/run
 	@BUILD=$(BUILD) tests/bench/console
+	@tools/interop-deps && BUILD=$(BUILD) tests/bench/first
 
 fuzz:
 	@tools/deps build fuzz
