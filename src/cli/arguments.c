@@ -4,16 +4,25 @@
 
 void arguments_done(struct arguments *a) { arena_done(&a->arena); }
 
-void arguments_add(struct arguments *a, enum argument_kind kind, struct span key, struct span text)
+int arguments_add(struct arguments *a, enum argument_kind kind, struct span key, struct span text,
+                  struct pb_error *err)
 {
-    struct argument *one = arena_alloc(&a->arena, sizeof *one);
+    struct argument *one;
 
+    if (!utf8_valid(key))
+        return fail(err, PB_E_INVALID, "the name of an argument is not UTF-8");
+    if (!utf8_valid(text))
+        return fail(err, PB_E_INVALID,
+                    "the value of '%.*s' is not UTF-8; tools mostly take other bytes as base64",
+                    SPAN_ARG(key));
+    one = arena_alloc(&a->arena, sizeof *one);
     *one = (struct argument){ .kind = kind, .key = key, .text = text };
     if (a->last)
         a->last->next = one;
     else
         a->first = one;
     a->last = one;
+    return 0;
 }
 
 int arguments_add_json(struct arguments *a, enum argument_kind kind, struct span key,
@@ -30,8 +39,7 @@ int arguments_add_json(struct arguments *a, enum argument_kind kind, struct span
     if (kind == ARGUMENT_OBJECT && !json_is(json_root(&doc), JSON_OBJECT))
         return fail(err, PB_E_INVALID, "the arguments are %s; expected an object",
                     json_type_phrase(json_root(&doc)));
-    arguments_add(a, kind, key, text);
-    return 0;
+    return arguments_add(a, kind, key, text, err);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -98,8 +106,7 @@ static int read_word(struct arguments *a, const char *word, bool strings, struct
         return fail_in(err, "the value of '%.*s'", SPAN_ARG(key));
     if (json)
         return arguments_add_json(a, ARGUMENT_JSON, key, text, err);
-    arguments_add(a, ARGUMENT_TEXT, key, text);
-    return 0;
+    return arguments_add(a, ARGUMENT_TEXT, key, text, err);
 }
 
 /* "@a=b" alone is a file; among others it is a key, as some schemas have them. */

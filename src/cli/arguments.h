@@ -51,7 +51,9 @@ void arguments_fit(const struct schema *schema, struct json place, struct span t
                    struct buf *out);
 
 /* Shared by the files that read arguments. */
-void arguments_add(struct arguments *a, enum argument_kind kind, struct span key, struct span text);
+/* -PB_E_INVALID: what is not UTF-8 cannot be sent. */
+MUST_CHECK int arguments_add(struct arguments *a, enum argument_kind kind, struct span key,
+                             struct span text, struct pb_error *err);
 /* Adds ARGUMENT_JSON or ARGUMENT_OBJECT if that is what the text is. */
 MUST_CHECK int arguments_add_json(struct arguments *a, enum argument_kind kind, struct span key,
                                   struct span text, struct pb_error *err);

@@ -134,14 +134,12 @@ static int read_value(struct call_text *t, struct span key)
     if (c == '\'') {
         struct span whole = take(t, n);
 
-        arguments_add(t->a, ARGUMENT_JSON, key,
-                      json_of_single(t->a, span_make(whole.p + 1, whole.n - 2)));
-        return 0;
+        return arguments_add(t->a, ARGUMENT_JSON, key,
+                             json_of_single(t->a, span_make(whole.p + 1, whole.n - 2)), t->err);
     }
     if (strchr("\"[{", c))
         return arguments_add_json(t->a, ARGUMENT_JSON, key, take(t, n), t->err);
-    arguments_add(t->a, ARGUMENT_WORD, key, span_trim(take(t, n)));
-    return 0;
+    return arguments_add(t->a, ARGUMENT_WORD, key, span_trim(take(t, n)), t->err);
 }
 
 static int read_pairs(struct call_text *t)

@@ -331,7 +331,7 @@ void json_doc_trim(struct json_doc *doc, size_t keep)
 
 void json_position(struct span text, size_t offset, unsigned *line, unsigned *column)
 {
-    const char *p = text.p, *end = p + (offset < text.n ? offset : text.n), *newline;
+    const char *p = text.n ? text.p : "", *end = p + (offset < text.n ? offset : text.n), *newline;
 
     for (*line = 1; p < end && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1)
         ++*line;
