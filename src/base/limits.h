@@ -261,6 +261,7 @@ enum {
     DAEMON_LOG_BURST = 50,   /* warnings on standard error at once; */
     DAEMON_LOG_MS = 1000,    /* then one more in this time */
     DAEMON_TAKES_MS = 30000, /* a changed config, while a verb waits for it */
+    DAEMON_REREAD_MS = 1000, /* until it is read after all, when no worker was free */
 
     /* The command line */
     WANTED_KINDS_MAX = 32,   /* kinds of value that one schema is seen to take */

@@ -29,6 +29,7 @@ struct daemon {
     bool stopping;
 
     struct reread config_read;
+    struct timer reload_again; /* when no worker was free */
     struct config *fresh; /* read, and not taken over yet; NULL: read_err says why not */
     struct pb_error read_err;
     struct pb_error not_taken; /* why the files as they are now were refused: facts.config_error */
@@ -165,7 +166,8 @@ static void reload(void *ctx)
     if (d->stopping || reread_start(&d->config_read, &err) == 0)
         return;
     fail_in(&err, "the config cannot be read now");
-    daemon_say("%s", err.msg);
+    daemon_say("%s; it is tried again", err.msg);
+    timer_start(&d->reload_again, DAEMON_REREAD_MS);
     tell_all_waiting(d, &err);
 }
 
@@ -176,9 +178,10 @@ static void reload_then(void *ctx, control_reloaded_fn *fn, void *fn_ctx)
 
     *w = (struct reload_wait){ .fn = fn, .ctx = fn_ctx };
     list_append(reread_runs(&d->config_read) ? &d->waiting_next : &d->waiting, &w->at);
-    reload(d);
+    /* Before it is read: what is edited after this is told. */
     if (d->watch)
         watch_seen(d->watch);
+    reload(d);
     if (d->stopping)
         tell_all_waiting(d, &stopping);
 }
@@ -289,6 +292,7 @@ static void begin_stop(struct daemon *d)
         return;
     d->stopping = true;
     tell_all_waiting(d, &stopping);
+    timer_stop(&d->reload_again);
     watch_free(TAKE(d->watch));
     watch_free(TAKE(d->token_watch));
     if (d->attach)
@@ -499,6 +503,7 @@ int daemon_run(const struct daemon_options *opts)
     list_init(&d.waiting);
     list_init(&d.waiting_next);
     reread_init(&d.config_read, d.loop, read_config, on_config_read, &d);
+    timer_init(&d.reload_again, d.loop, reload, &d);
     reread_init(&d.tokens_read, d.loop, read_tokens, on_tokens_read, &d);
     daemon_log_start();
     if (start(&d, &err) < 0) {
