@@ -6,7 +6,7 @@
 
 static const char project_file[] = ".mcp.json";
 
-static bool is_project(const struct cli *cli)
+bool home_is_project(const struct cli *cli)
 {
     const char *scope = cli_option(cli, "scope");
 
@@ -19,11 +19,12 @@ char *home_file(const struct cli *cli)
     AUTO_FREE char *home = NULL;
     struct buf path = { 0 };
 
-    if (scope && strcmp(scope, "user") != 0 && strcmp(scope, "local") != 0 && !is_project(cli)) {
+    if (scope && strcmp(scope, "user") != 0 && strcmp(scope, "local") != 0 &&
+        !home_is_project(cli)) {
         cli_usage(cli->verb, "--scope is 'user', 'local' or 'project', not '%s'", scope);
         return NULL;
     }
-    if (is_project(cli))
+    if (home_is_project(cli))
         return mem_dup(project_file);
     home = config_home(NULL);
     buf_printf(&path, "%s/config.json", home);
@@ -50,10 +51,10 @@ int home_find(const struct cli *cli, const char *name, struct config **config,
 {
     AUTO(config) struct config *c = NULL;
     AUTO_FREE char *file = home_file(cli);
-    int rc = load(&c, is_project(cli) ? file : NULL, false, err);
+    int rc = load(&c, home_is_project(cli) ? file : NULL, false, err);
 
     /* A broken mcp_clients.json must not be in the way of servers that are not in it. */
-    if (rc == 0 && !spec_in(c, name) && !is_project(cli)) {
+    if (rc == 0 && !spec_in(c, name) && !home_is_project(cli)) {
         config_free(TAKE(c));
         rc = load(&c, NULL, true, err);
     }
@@ -71,7 +72,7 @@ int home_fail(const struct cli *cli, const char *name, const struct pb_error *er
     unsigned line;
 
     cli_fail(err);
-    if (err->code == PB_E_NOT_FOUND && name && !is_project(cli) &&
+    if (err->code == PB_E_NOT_FOUND && name && !home_is_project(cli) &&
         config_find_server(project_file, name, &line, NULL) == 0)
         fprintf(stderr, "patchbay: it is defined at %s:%u: add --scope project\n", project_file,
                 line);

@@ -11,6 +11,8 @@
 
 /* The file that --scope means, owned by the caller; NULL after a usage error. */
 char *home_file(const struct cli *cli);
+/* Is it a project's, which the daemon does not read? */
+bool home_is_project(const struct cli *cli);
 /* A server of that file, or else of mcp_clients.json, with the config it lies in. */
 MUST_CHECK int home_find(const struct cli *cli, const char *name, struct config **config,
                          const struct spec **spec, struct pb_error *err);

@@ -17,6 +17,7 @@ enum {
 struct reach {
     struct pb_client *client;
     bool daemon;
+    struct reach_wants wants;
     /* Of our own. */
     struct warden *warden;
     struct hub_thread *thread;
@@ -34,13 +35,13 @@ static void on_notification(void *ctx, const char *method, const char *params)
     logs_notified(method, params);
 }
 
-static void take_options(struct pb_client_options *o)
+static void take_options(struct pb_client_options *o, const struct reach_wants *w)
 {
     *o = (struct pb_client_options)PB_CLIENT_OPTIONS_INIT;
     o->name = "patchbay-cli";
     o->version = pb_version();
     o->era = PB_ERA_LEGACY; /* one round trip to open, and both ends are ours */
-    o->timeout_ms = REACH_TIMEOUT_MS;
+    o->timeout_ms = w->start_ms ? w->start_ms : REACH_TIMEOUT_MS;
     o->on_notification = on_notification;
     question_options(o);
 }
@@ -54,7 +55,7 @@ static int open_daemon(struct reach *s, const struct cli *cli, struct pb_error *
     struct pb_client_options o;
     int rc;
 
-    take_options(&o);
+    take_options(&o, &s->wants);
     rc = attach_connect(&o.fd, path, &scope, err);
     if (rc < 0)
         return rc;
@@ -131,7 +132,7 @@ static int run_own(struct reach *s, const struct cli *cli, const struct reach_wa
         rc = loop_wait(hub_thread_loop(s->thread), start_hub, s, 0, NULL, err);
     if (rc < 0)
         return rc;
-    take_options(&o);
+    take_options(&o, &s->wants);
     o.server = host_server(s->host);
     rc = pb_client_open(&s->client, &o, err);
     if (rc == 0 && !w->start_all)
@@ -173,8 +174,10 @@ static int find_hub(struct reach *s, const struct cli *cli, const struct reach_w
 int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w)
 {
     struct reach *s = NEW(struct reach);
-    int status = find_hub(s, cli, w);
+    int status;
 
+    s->wants = *w;
+    status = find_hub(s, cli, w);
     if (status != CLI_OK)
         reach_close(s);
     else
@@ -220,7 +223,16 @@ struct pb_client *reach_client(struct reach *s) { return s->client; }
 int reach_request(struct reach *s, const char *method, const char *params, struct pb_result **out,
                   struct pb_error *err)
 {
-    return pb_client_request(s->client, method, params && *params ? params : "{}", NULL, out, err);
+    int rc =
+        pb_client_request(s->client, method, params && *params ? params : "{}", NULL, out, err);
+
+    /* Of all that a hub is asked, only a server's start can take so long. */
+    if (rc == -(int)PB_E_TIMEOUT && s->wants.start_ms)
+        return fail(err, PB_E_TIMEOUT,
+                    "%s: its server is still starting after %u ms; nothing was "
+                    "called",
+                    s->wants.item, s->wants.start_ms);
+    return rc;
 }
 
 int reach_ask(struct reach *s, const char *method, const char *params, struct pb_result **out,

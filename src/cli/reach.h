@@ -12,6 +12,8 @@ struct reach_wants {
     bool no_servers;
     const char *server; /* this one only */
     const char *item;   /* "server.tool": only the server that it begins with */
+    /* How long a person is ready to wait for its server to start; 0: as long as that may take. */
+    uint32_t start_ms;
 };
 
 /* Gives an exit code; what is not CLI_OK has been told. --standalone among the verb's options keeps

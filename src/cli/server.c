@@ -25,11 +25,13 @@ static void say_challenge(void *ctx, int status, const char *challenge)
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)
 {
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
-    const char *era = cli_option(cli, "era");
+    const char *era = cli_option(cli, "era"), *timeout = cli_option(cli, "timeout");
 
     opts.name = "patchbay";
     opts.version = pb_version();
     opts.url = cli_option(cli, "url");
+    if (timeout)
+        opts.connect_ms = (uint32_t)strtoul(timeout, NULL, 10); /* the verb has looked at it */
     opts.on_challenge = say_challenge;
     question_options(&opts);
     opts.headers = cli_option_list(cli, "header");

@@ -59,6 +59,16 @@ struct calling {
     uint32_t timeout_ms;
 };
 
+/* Which of the two was waited for is what a person must know: that the server came up, or that the
+ * tool did its work. */
+static int tell_unanswered(const struct calling *c, struct pb_error *err)
+{
+    if (err->code == PB_E_TIMEOUT && c->timeout_ms)
+        fail(err, PB_E_TIMEOUT, "%s: the tool has not answered within %u ms; the call is cancelled",
+             c->tool, c->timeout_ms);
+    return cli_fail(err);
+}
+
 static int send_call(const struct calling *c, struct pb_client *client, struct span arguments)
 {
     AUTO_BUF struct buf params = { 0 };
@@ -73,7 +83,7 @@ static int send_call(const struct calling *c, struct pb_client *client, struct s
     json_end(&o);
     if (cli_request(client, &(struct cli_asked){ "tools/call", buf_cstr(&params), c->timeout_ms },
                     &answer, &err) < 0)
-        status = cli_fail(&err);
+        status = tell_unanswered(c, &err);
     else
         status = print_answer(c->cli, &answer);
     cli_answer_done(&answer);
@@ -123,7 +133,8 @@ static int call_through_hub(struct calling *c)
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_DEFINITION struct definition d = { 0 };
-    int status = reach_open(&s, c->cli, &(struct reach_wants){ .item = c->tool });
+    int status =
+        reach_open(&s, c->cli, &(struct reach_wants){ .item = c->tool, .start_ms = c->timeout_ms });
 
     if (status == CLI_OK)
         status = definition_find(&d, s, "tool", c->tool);
@@ -191,7 +202,8 @@ const struct verb verb_call = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the result as JSON" },
-            { 't', "timeout", "MS", "give up after this many milliseconds" },
+            { 't', "timeout", "MS",
+              "give up when the server's start takes so long, or then the tool" },
             { 0, "unchecked", NULL, "send the arguments whatever the schema says; k=v is text" },
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,

@@ -1,6 +1,7 @@
 #include "home.h"
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
+#include "reach.h"
 #include "show.h"
 #include "taken.h"
 
@@ -66,6 +67,112 @@ static void warn_of_patterns(const struct cli *cli, const char *name, const char
                 s->line);
 }
 
+/* ---- is there such a tool? ------------------------------------------------------------------ */
+
+/* `tool` may be a pattern. */
+static bool any_matches(struct json tools, const char *tool, struct arena *a)
+{
+    JSON_FOREACH(e, tools)
+        if (glob_match(tool, json_str(json_get(json_get(e, "definition"), "name"), a)))
+            return true;
+    return false;
+}
+
+static int tell_no_tool(struct json tools, const char *name, const char *tool)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct near near;
+    struct pb_error err;
+
+    near_init(&near, span_of(tool));
+    JSON_FOREACH(e, tools) {
+        size_t unlike =
+            near_unlike(&near, json_str(json_get(json_get(e, "definition"), "name"), &a));
+
+        if (unlike != SIZE_MAX)
+            near_keep(&near, span_of(show_item(e, &a)), unlike);
+    }
+    if (!near_write(&near, &text))
+        buf_printf(&text, "; 'patchbay tools %s' lists those there are", name);
+    fail(&err, PB_E_NOT_FOUND, "there is no tool '%s.%s'%s", name, tool, buf_cstr(&text));
+    return cli_fail(&err);
+}
+
+/* A server that is down must not keep anybody from switching a tool of it off. */
+static int tell_unchecked(struct json failed, const char *name, const char *tool)
+{
+    AUTO_ARENA struct arena a = { 0 };
+
+    fprintf(stderr, "patchbay: not checked whether %s has a tool '%s': %s\n", name, tool,
+            show_member(json_first(failed), "message", &a));
+    return CLI_OK;
+}
+
+static int ask_tools(struct reach *s, const char *name, bool refresh, struct pb_result **result,
+                     struct json_doc *doc)
+{
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct pb_error err;
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "server", name);
+    json_put_bool(&o, "refresh", refresh);
+    json_end(&o);
+    return reach_ask(s, "patchbay/tools", buf_cstr(&params), result, doc, &err) < 0
+               ? reach_fail(&err)
+               : CLI_OK;
+}
+
+/* What is remembered may be old: it says that there is a tool, but never that there is none. */
+static int look_for_tool(struct reach *s, const char *name, const char *tool, bool refresh)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    struct pb_result *result = NULL;
+    int status = ask_tools(s, name, refresh, &result, &doc);
+    struct json tools = json_get(json_root(&doc), "tools");
+    struct json failed = json_get(json_root(&doc), "failed");
+
+    if (status == CLI_OK && !any_matches(tools, tool, &a))
+        status = !refresh           ? look_for_tool(s, name, tool, true)
+                 : json_len(failed) ? tell_unchecked(failed, name, tool)
+                                    : tell_no_tool(tools, name, tool);
+    pb_result_free(result);
+    return status;
+}
+
+static bool is_listed(const struct cli *cli, const char *name, const char *tool)
+{
+    AUTO(config) struct config *config = NULL;
+    const struct spec *s;
+
+    if (home_find(cli, name, &config, &s, NULL) < 0)
+        return false;
+    for (const char *const *word = s->disabled_tools; *word; word++)
+        if (strcmp(*word, tool) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing is written about a tool that there is not. One that is listed already may be gone from
+ * its server, and can be taken off the list; servers of a project are not started for this. */
+static int check_tool(const struct cli *cli, const char *file, const char *name, const char *tool)
+{
+    AUTO(reach) struct reach *s = NULL;
+    unsigned line;
+    int status;
+
+    if (home_is_project(cli) || config_find_server(file, name, &line, NULL) < 0 ||
+        is_listed(cli, name, tool))
+        return CLI_OK;
+    status = reach_open(&s, cli, &(struct reach_wants){ .server = name });
+    return status == CLI_OK ? look_for_tool(s, name, tool, false) : status;
+}
+
+/* ---- the change ----------------------------------------------------------------------------- */
+
 static void print_done(const struct cli *cli, const char *file, const char *name, const char *tool,
                        bool on)
 {
@@ -90,13 +197,16 @@ static int set_enabled(struct cli *cli, bool on)
     AUTO_FREE char *file = home_file(cli);
     AUTO_FREE char *name = NULL, *tool = NULL;
     struct pb_error err;
-    int rc;
+    int status, rc;
 
     if (!file)
         return CLI_USAGE;
     read_item(cli->args[0], file, &name, &tool);
     if (tool && !*tool)
         return cli_usage(cli->verb, "a tool's name must follow '%s'", cli->args[0]);
+    status = tool ? check_tool(cli, file, name, tool) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
     rc = tool ? config_list_member(file, name, disabled_tools, tool, !on, &err)
               : set_server(file, name, on, &err);
     if (rc < 0)

@@ -82,7 +82,8 @@ TEST(every_verb_has_help_of_its_own)
         CHECK_STR(err, "");
     }
     CHECK_INT(RUN("help", "call"), 0);
-    CHECK_HAS(out, "  -t, --timeout MS                give up after this many milliseconds\n");
+    CHECK_HAS(out, "  -t, --timeout MS                give up when the server's start takes so "
+                   "long, or then the tool\n");
     CHECK_INT(RUN("help", "nothing"), 1);
 }
 

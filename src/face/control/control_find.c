@@ -50,14 +50,50 @@ int control_no_server_of(const struct hub *h, const char *item, struct pb_error 
 
 static const char *item_of(const struct control_params *p) { return p->tool ? p->tool : p->prompt; }
 
+static const struct entry *look_up_in(struct hosts *s, const struct scope *scope,
+                                      const struct control_params *p, struct pb_error *err)
+{
+    struct catalog *c = hub_catalog(hosts_hub(s));
+
+    return p->tool ? catalog_find(c, scope, LIST_TOOLS, span_of(p->tool), err)
+                   : catalog_find(c, scope, LIST_PROMPTS, span_of(p->prompt), err);
+}
+
 static const struct entry *look_up(struct hosts *s, const struct control_params *p,
                                    struct pb_error *err)
 {
-    const struct scope everything = { .builtins = ~0U, .dotted = true };
-    struct catalog *c = hub_catalog(hosts_hub(s));
+    return look_up_in(s, &(struct scope){ .builtins = ~0U, .dotted = true }, p, err);
+}
 
-    return p->tool ? catalog_find(c, &everything, LIST_TOOLS, span_of(p->tool), err)
-                   : catalog_find(c, &everything, LIST_PROMPTS, span_of(p->prompt), err);
+/* Asked when it is not found: is it there, but switched off? */
+static const struct entry *look_up_disabled(struct hosts *s, const struct control_params *p)
+{
+    const struct entry *e = look_up_in(s, &(struct scope){ .disabled_too = true }, p, NULL);
+
+    return e && !e->enabled && e->text.n ? e : NULL; /* without a text it is put away */
+}
+
+static bool lists_word(const char *const *words, struct span word)
+{
+    for (; *words; words++)
+        if (span_is(word, *words))
+            return true;
+    return false;
+}
+
+/* What was switched off by its name is switched on by it; a pattern is for whoever wrote it. */
+static void tell_disabled(const struct hub *h, const struct entry *e, struct pb_error *err)
+{
+    const struct spec *spec = link_spec(hub_link(h, e->server));
+    AUTO_BUF struct buf next = { 0 };
+
+    if (lists_word(spec->disabled_tools, e->name))
+        buf_printf(&next, "'patchbay enable %s.%.*s' switches it on", e->server, SPAN_ARG(e->name));
+    else
+        buf_printf(&next, "see enabledTools and disabledTools at %s:%u",
+                   spec->file ? spec->file : e->server, spec->line);
+    fault_fail(err, FAULT_NO_TOOL, "the tool '%s.%.*s' is disabled; %s", e->server,
+               SPAN_ARG(e->name), buf_cstr(&next));
 }
 
 static void reply_entry(struct request *r, const struct hub *h, const struct entry *e)
@@ -77,8 +113,11 @@ static void answer(struct hosts *s, struct request *r, const struct control_para
     const char *name = item_of(p);
     struct pb_error err = { 0 };
     const struct entry *e = look_up(s, p, &err);
+    const struct entry *off = e ? NULL : look_up_disabled(s, p);
 
-    if (!e && item_names_server(span_of(name)) && !hub_link_of(hosts_hub(s), name, NULL))
+    if (off)
+        tell_disabled(hosts_hub(s), off, &err);
+    else if (!e && item_names_server(span_of(name)) && !hub_link_of(hosts_hub(s), name, NULL))
         control_no_server_of(hosts_hub(s), name, &err);
     if (e)
         reply_entry(r, hosts_hub(s), e);
@@ -129,7 +168,8 @@ void control_find(struct hosts *s, struct request *r)
         return;
     }
     l = hub_link_of(hub, item_of(&w->params), NULL);
-    if (!l || (look_up(s, &w->params, NULL) && !w->params.refresh)) {
+    if (!l || look_up_disabled(s, &w->params) ||
+        (look_up(s, &w->params, NULL) && !w->params.refresh)) {
         control_wait_over(w);
         return;
     }

@@ -334,7 +334,7 @@ bool scope_holds(const struct catalog *c, const struct scope *s, const struct en
 
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
-    return e->enabled && scope_holds(c, s, e);
+    return (e->enabled || s->disabled_too) && scope_holds(c, s, e);
 }
 
 static const struct json_opts member_opts = { .keep_depth = 1 };

@@ -29,6 +29,7 @@ struct scope {
     const struct filter *filter;
     bool no_external;  /* built-ins only */
     unsigned builtins; /* bit mask of groups that are shown; 0: none */
+    bool disabled_too; /* also what the spec's lists switch off */
     bool dotted;       /* errors offer names as the command line writes them: "server.tool" */
 };
 
