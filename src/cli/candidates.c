@@ -273,6 +273,7 @@ static const struct word_kind {
     { "VERB",          verbs,     NULL },
     { "WHAT",          NULL,      "mcp|read|all" },
     { "add|list|rm",   NULL,      "add|list|rm" },
+    { "rm",            NULL,      "rm" },
     { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
     { "k=text",        arguments, NULL },
     { "k=value",       arguments, NULL },

@@ -111,3 +111,73 @@ TEST(a_time_limit_says_whether_the_start_or_the_tool_was_waited_for)
     CHECK_HAS(err, "patchbay: handshake: the server did not answer within 300 ms\n");
     rig_end();
 }
+
+TEST(a_mode_names_servers_that_there_are)
+{
+    static const struct {
+        const char *filter, *says;
+    } cases[] = {
+        { "exx", "patchbay: there is no server 'exx'; did you mean 'ex'?\n" },
+        { "ex, mov", "patchbay: there is no server 'mov'; did you mean 'mob'?\n" },
+        { "nothing", "patchbay: there is no server 'nothing'; 'patchbay list' shows those there "
+                     "are\n" },
+        { "{\"or\":[{\"servers\":[\"ex\"]},{\"not\":{\"servers\":[\"mob\",\"moob\"]}}]}",
+          "patchbay: there is no server 'moob'; did you mean 'mob'?\n" },
+        { "{\"toolIDs\":[\"ex.echo\",\"mobb/who\"]}",
+          "patchbay: there is no server 'mobb'; did you mean 'mob'?\n" },
+        { "{\"servers\":{\"_0\":[\"exs\"]}}", "patchbay: there is no server 'exs'; did you mean "
+                                              "'ex'?\n" },
+    };
+
+    BOTH_WAYS("\"ex\":" EXAMPLE ",\"mob\":" MOB("honest"))
+    {
+        AUTO_FREE char *before = mem_dup(file_text("config.json"));
+
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            CHECK_INT(RUN("mode", "few", "--filter", cases[i].filter), 1);
+            CHECK_STR(err, cases[i].says);
+            CHECK(same_config(before));
+        }
+        write_servers("mcp_clients.json", "\"other\":" MOB("honest"));
+        CHECK_INT(RUN("mode", "few", "--filter", "ex,other"), 0);
+        CHECK_INT(RUN("mode", "words", "--filter",
+                      "{\"or\":[{\"tools\":[\"any\"]},{\"pattern\":\"^x\"},\"none\"]}"),
+                  0);
+    }
+}
+
+TEST(a_mode_is_removed_by_its_name)
+{
+    BOTH_WAYS("\"ex\":" EXAMPLE)
+    {
+        char says[512];
+
+        CHECK_INT(RUN("mode", "few", "--filter", "ex"), 0);
+        CHECK_INT(RUN("mode", "more", "--filter", "ex"), 0);
+        CHECK_INT(RUN("mode", "rm", "fow"), 1);
+        snprintf(says, sizeof says, "patchbay: there is no mode 'fow' in %s; did you mean 'few'?\n",
+                 in_home("config.json"));
+        CHECK_STR(err, says);
+        CHECK_INT(RUN("mode", "rm", "full"), 1);
+        CHECK_STR(err, "patchbay: the mode 'full' is always there\n");
+        CHECK_INT(RUN("mode", "rm"), 1);
+        CHECK_HAS(err, "patchbay: which mode? give its name\n");
+        CHECK_INT(RUN("mode", "rm", "few", "--filter", "ex"), 1);
+        CHECK_HAS(err, "patchbay: 'rm' removes a mode and takes no --filter\n");
+        CHECK_INT(RUN("mode", "few", "more"), 1);
+        CHECK_HAS(err, "patchbay: 'mode' takes one mode; what is 'more'?\n");
+
+        snprintf(says, sizeof says, "Removed mode few from %s\n", in_home("config.json"));
+        CHECK_INT(RUN("mode", "rm", "few"), 0);
+        CHECK_STR(out, says);
+        CHECK_STR(err, "");
+        CHECK_INT(RUN("mode"), 0);
+        CHECK(!strstr(out, "few") && strstr(out, "more"));
+        CHECK_INT(RUN("mode", "rm", "more", "--json"), 0);
+        CHECK_STR(member("mode"), "more");
+        CHECK_STR(member("removed"), "true");
+        CHECK_STR(member("file"), in_home("config.json"));
+        CHECK_INT(RUN("mode", "more"), 1);
+        CHECK_HAS(file_text("config.json"), "patchbay-example-server"); /* the rest is there */
+    }
+}

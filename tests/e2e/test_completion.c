@@ -69,7 +69,8 @@ TEST(servers_and_modes_are_completed_from_the_config)
     CHECK_STR(FOUND("doctor", "ex", "c"), "conf");
     CHECK_STR(FOUND("tools", "ex", ""), "");
     CHECK_STR(FOUND("tools", "--json", "o"), "off");
-    CHECK_STR(FOUND("mode", ""), "full few");
+    CHECK_STR(FOUND("mode", ""), "rm full few");
+    CHECK_STR(FOUND("mode", "rm", "f"), "full few");
     CHECK_STR(FOUND("add", ""), "");
     CHECK_STR(FOUND("tools", "--", ""), "");
     write_servers("other.json", "\"mob\":" MOB("honest"));

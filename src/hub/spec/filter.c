@@ -44,6 +44,7 @@ struct node_kind {
     int (*read)(struct filter_reader *r, struct node *n, struct json v, int depth);
     enum filter_verdict (*decide)(const struct node *n, const struct filter_subject *s);
     void (*write)(struct json_out *o, const char *key, const struct node *n);
+    struct span (*server)(const struct pair *p); /* that it names; NULL: none by itself */
 };
 
 static int read_node(struct filter_reader *r, struct node **out, struct json v, int depth);
@@ -293,19 +294,25 @@ static void write_not(struct json_out *o, const char *key, const struct node *n)
     json_end(o);
 }
 
+/* ---- Naming servers ---------------------------------------------------------------------- */
+
+static struct span server_of_word(const struct pair *p) { return p->tool; }
+
+static struct span server_of_id(const struct pair *p) { return p->server; }
+
 /* ---- The kinds --------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct node_kind kinds[] = {
-    { "all",     read_nothing, decide_all,     write_word },
-    { "and",     read_list,    decide_and,     write_list },
-    { "none",    read_nothing, decide_none,    write_word },
-    { "not",     read_not,     decide_not,     write_not },
-    { "or",      read_list,    decide_or,      write_list },
-    { "pattern", read_pattern, decide_pattern, write_pattern },
-    { "servers", read_names,   decide_servers, write_words },
-    { "toolIDs", read_ids,     decide_ids,     write_words },
-    { "tools",   read_names,   decide_tools,   write_words },
+    { "all",     read_nothing, decide_all,     write_word,    NULL },
+    { "and",     read_list,    decide_and,     write_list,    NULL },
+    { "none",    read_nothing, decide_none,    write_word,    NULL },
+    { "not",     read_not,     decide_not,     write_not,     NULL },
+    { "or",      read_list,    decide_or,      write_list,    NULL },
+    { "pattern", read_pattern, decide_pattern, write_pattern, NULL },
+    { "servers", read_names,   decide_servers, write_words,   server_of_word },
+    { "toolIDs", read_ids,     decide_ids,     write_words,   server_of_id },
+    { "tools",   read_names,   decide_tools,   write_words,   NULL },
 };
 /* clang-format on */
 
@@ -400,6 +407,20 @@ void filter_write(struct json_out *o, const char *key, const struct filter *f)
 bool filter_matches(const struct filter *f, const struct filter_subject *s)
 {
     return f->root->kind->decide(f->root, s) == YES;
+}
+
+static void each_server(const struct node *n, void (*fn)(void *ctx, struct span server), void *ctx)
+{
+    for (size_t i = 0; n->subs && i < n->n; i++)
+        each_server(n->subs[i], fn, ctx);
+    for (size_t i = 0; n->kind->server && i < n->n; i++)
+        fn(ctx, n->kind->server(&n->pairs[i]));
+}
+
+void filter_each_server(const struct filter *f, void (*fn)(void *ctx, struct span server),
+                        void *ctx)
+{
+    each_server(f->root, fn, ctx);
 }
 
 const uint8_t *filter_digest(const struct filter *f) { return f->digest; }

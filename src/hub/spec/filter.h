@@ -23,6 +23,10 @@ void filter_write(struct json_out *o, const char *key, const struct filter *f);
  * decided, and does not match, whatever "not" stands around it; said once per pattern in the log.
  * Loop thread. */
 bool filter_matches(const struct filter *f, const struct filter_subject *s);
+/* Every server that it names, alone or before a tool, in no order and maybe more than once. The id
+ * of a built-in names "". */
+void filter_each_server(const struct filter *f, void (*fn)(void *ctx, struct span server),
+                        void *ctx);
 /* SHA256_BYTES that are the same for filters written the same. */
 const uint8_t *filter_digest(const struct filter *f);
 void filter_free(struct filter *f);
