@@ -11,6 +11,7 @@
  *   daemon_log.c   its warnings, bounded
  *   definition.c   what a server says of a tool or prompt
  *   describe.c     one tool or prompt, with all that is said of it
+ *   ending.c       a daemon is told to end, and has
  *   example.c      a call of a tool that can be pasted
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
@@ -55,6 +56,7 @@ struct cli;
 
 struct verb {
     const char *name, *usage, *help;
+    const char *alias;  /* what people type who know it from elsewhere; may be NULL */
     const char *text;   /* more for the man page; may be NULL */
     int min, max;       /* arguments before "--"; max < 0: any number */
     bool takes_command; /* "-- COMMAND ARG..." names a server to start */
@@ -82,7 +84,7 @@ extern const struct verb verb_add, verb_add_json, verb_call, verb_cancel, verb_c
     verb_connect, verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor,
     verb_enable, verb_get, verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode,
     verb_ping, verb_prompt, verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources,
-    verb_serve, verb_status, verb_token, verb_tools, verb_version;
+    verb_serve, verb_status, verb_stop, verb_token, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */

@@ -34,6 +34,7 @@ const struct verb *const cli_verbs[] = {
     &verb_resources,
     &verb_serve,
     &verb_status,
+    &verb_stop,
     &verb_token,
     &verb_tools,
     &verb_version,
@@ -44,7 +45,7 @@ const struct verb *const cli_verbs[] = {
 const struct verb *cli_find(const char *name)
 {
     for (const struct verb *const *v = cli_verbs; *v; v++)
-        if (strcmp((*v)->name, name) == 0)
+        if (strcmp((*v)->name, name) == 0 || ((*v)->alias && strcmp((*v)->alias, name) == 0))
             return *v;
     return NULL;
 }

@@ -9,7 +9,7 @@ const struct verb_group cli_groups[] = {
     { "Begin here",            VERBS(&verb_add, &verb_list, &verb_tools, &verb_describe, &verb_call, &verb_serve, &verb_console, &verb_mcp) },
     { "Servers",               VERBS(&verb_add_json, &verb_get, &verb_enable, &verb_disable, &verb_remove, &verb_doctor, &verb_mode) },
     { "Resources and prompts", VERBS(&verb_resources, &verb_read, &verb_prompts, &verb_prompt) },
-    { "The running daemon",    VERBS(&verb_status, &verb_logs, &verb_connect, &verb_disconnect, &verb_reconnect, &verb_ping, &verb_cancel, &verb_token) },
+    { "The running daemon",    VERBS(&verb_status, &verb_stop, &verb_logs, &verb_connect, &verb_disconnect, &verb_reconnect, &verb_ping, &verb_cancel, &verb_token) },
     { "Patchbay itself",       VERBS(&verb_help, &verb_version, &verb_completion, &verb_man) },
     { 0 },
 };
@@ -49,6 +49,8 @@ static int help_verb(const char *name)
         return cli_usage(NULL, "there is no verb '%s'; 'patchbay help' lists them", name);
     printf("usage: patchbay %s%s%s\n\n%s.\n", verb->name, *verb->usage ? " " : "", verb->usage,
            verb->help);
+    if (verb->alias)
+        printf("'patchbay %s' is the same.\n", verb->alias);
     if (verb->text)
         printf("\n%s\n", verb->text);
     if (verb->options) {
@@ -68,7 +70,8 @@ static int run_help(struct cli *cli)
     for (const struct verb_group *g = cli_groups; g->title; g++) {
         printf("\n%s:\n", g->title);
         for (const struct verb *const *v = g->verbs; *v; v++)
-            printf("  %-12s %s\n", (*v)->name, (*v)->help);
+            printf("  %-12s %s%s%s%s\n", (*v)->name, (*v)->help, (*v)->alias ? " (or: " : "",
+                   (*v)->alias ? (*v)->alias : "", (*v)->alias ? ")" : "");
     }
     printf("\n'patchbay help VERB' tells more about one. Exit codes:\n");
     for (const struct exit_text *e = cli_exits; e->text; e++)

@@ -74,6 +74,7 @@ static int run_list(struct cli *cli)
 
 const struct verb verb_list = {
     .name = "list",
+    .alias = "ls",
     .usage = "[--json]",
     .help = "List the servers: how they are, and why one is not well",
     .text = "Asks the daemon when one runs. Otherwise every server is started, looked at and\n"

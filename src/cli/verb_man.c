@@ -49,6 +49,8 @@ static void man_verb(const struct verb *verb)
     printf("\n");
     roff(verb->help);
     printf(".\n");
+    if (verb->alias)
+        printf("\\fBpatchbay %s\\fR is the same.\n", verb->alias);
     if (verb->text) {
         printf(".IP\n");
         roff(verb->text);

@@ -68,6 +68,7 @@ static int run_remove(struct cli *cli)
 
 const struct verb verb_remove = {
     .name = "remove",
+    .alias = "rm",
     .usage = "NAME",
     .help = "Remove a server from the configuration",
     .text = "Asks first when there is somebody at a terminal to ask.",

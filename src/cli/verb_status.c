@@ -1,3 +1,4 @@
+#include "ending.h"
 #include "reach.h"
 #include "show.h"
 #include <time.h>
@@ -65,17 +66,17 @@ static int run_status(struct cli *cli)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_result *result = NULL;
     struct pb_error err;
-    int status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
+    int status;
 
+    if (cli_option(cli, "stop"))
+        return ending_run(cli);
+    status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
     if (status != CLI_OK) {
         if (cli_option(cli, "json"))
             puts("{\"running\":false}");
         return status;
     }
-    if (cli_option(cli, "stop"))
-        status =
-            reach_request(s, "patchbay/stop", NULL, &result, &err) < 0 ? cli_fail(&err) : CLI_OK;
-    else if (reach_ask(s, "patchbay/status", NULL, &result, &doc, &err) < 0)
+    if (reach_ask(s, "patchbay/status", NULL, &result, &doc, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
         show_json(pb_result_json(result, NULL));
@@ -93,7 +94,7 @@ const struct verb verb_status = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print as JSON" },
-            { 0, "stop", NULL, "end the daemon" },
+            { 0, "stop", NULL, "end the daemon, as 'patchbay stop' does" },
             { 0 },
         },
     .run = run_status,

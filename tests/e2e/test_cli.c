@@ -36,7 +36,7 @@ static const char *const verbs[] = {
     "add",        "call",      "cancel", "completion", "connect", "describe", "disable",
     "disconnect", "doctor",    "enable", "get",        "help",    "list",     "logs",
     "man",        "mcp",       "mode",   "prompt",     "prompts", "read",     "reconnect",
-    "remove",     "resources", "serve",  "status",     "tools",   "version",
+    "remove",     "resources", "serve",  "status",     "stop",    "tools",    "version",
 };
 
 TEST(help_lists_every_verb_once_and_what_a_newcomer_needs_first)
@@ -67,6 +67,31 @@ TEST(help_lists_every_verb_once_and_what_a_newcomer_needs_first)
             begins |= strcmp(first[k], verbs[i]) == 0;
         CHECK(begins || place_of(verbs[i]) > last);
     }
+}
+
+TEST(what_people_know_from_elsewhere_is_understood_and_told_once)
+{
+    static const struct {
+        const char *alias, *verb, *told;
+    } cases[] = { { "ls", "list", "(or: ls)\n" }, { "rm", "remove", "(or: rm)\n" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *by_name = NULL;
+
+        CHECK_INT(RUN("help"), 0);
+        CHECK_HAS(out, cases[i].told);
+        CHECK(strstr(strstr(out, cases[i].told) + 1, cases[i].told) == NULL);
+        CHECK_INT(place_of(cases[i].alias), -1);
+        CHECK_INT(RUN("help", cases[i].verb), 0);
+        by_name = mem_dup(out);
+        CHECK_HAS(out, "' is the same.\n");
+        CHECK_INT(RUN(cases[i].alias, "--help"), 0);
+        CHECK_STR(out, by_name);
+        CHECK_INT(RUN("help", cases[i].alias), 0);
+        CHECK_STR(out, by_name);
+    }
+    CHECK_INT(RUN("rm"), 1);
+    CHECK_HAS(err, "patchbay: 'remove' needs more\nusage: patchbay remove NAME\n");
 }
 
 TEST(every_verb_has_help_of_its_own)

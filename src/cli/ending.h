@@ -1,0 +1,7 @@
+/* ending.h - a running daemon is told to end, and has ended when the verb has: its port and its
+ * socket are free then. */
+#pragma once
+#include "cli.h"
+
+/* Gives an exit code, after telling on stdout what happened, or on stderr what did not. */
+int ending_run(const struct cli *cli);
