@@ -6,6 +6,7 @@
  *   arguments.c    a tool's arguments from words or JSON
  *   arguments_call.c   the same from tool(k: value)
  *   arguments_write.c  what they mean, by the tool's schema
+ *   background.c   going on without a terminal
  *   candidates.c   what may stand here: for shell completion
  *   daemon.c       the daemon: config, hub, listeners, until it is told to end
  *   daemon_log.c   its warnings, bounded

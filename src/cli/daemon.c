@@ -1,4 +1,5 @@
 #include "daemon.h"
+#include "background.h"
 #include "face/caller/caller.h"
 #include "face/control/control.h"
 #include "face/host/host.h"
@@ -10,6 +11,7 @@
 #include "mcp/serve/serve.h"
 #include "reread.h"
 #include "token.h"
+#include <fcntl.h>
 #include <signal.h>
 
 struct daemon {
@@ -378,6 +380,27 @@ static void start_servers(struct daemon *d)
     hub_when_settled(d->hub, on_settled, NULL);
 }
 
+/* Asked before the terminal can be gone. */
+static bool has_terminal(void)
+{
+    AUTO_CLOSE int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0;
+}
+
+/* The end of the terminal is ours, too; whoever does not want that says nohup, or --background.
+ * Without a terminal the signal has no such meaning, and means what daemons make of it. */
+static int take_hangup(struct daemon *d, struct pb_error *err)
+{
+    struct sigaction was = { 0 };
+
+    if (!has_terminal())
+        return loop_on_signal(d->loop, SIGHUP, reload, d, err);
+    if (sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
+        return 0;
+    return loop_on_signal(d->loop, SIGHUP, on_stop, d, err);
+}
+
 static int make_hub(struct daemon *d, struct pb_error *err)
 {
     struct hub_options hub = HUB_OPTIONS_INIT;
@@ -421,7 +444,7 @@ static int start(struct daemon *d, struct pb_error *err)
     if (rc == 0)
         rc = loop_on_signal(d->loop, SIGINT, on_stop, d, err);
     if (rc == 0)
-        rc = loop_on_signal(d->loop, SIGHUP, reload, d, err);
+        rc = take_hangup(d, err);
     if (rc == 0)
         rc = warden_reap_on(d->loop, err);
     if (rc < 0)
@@ -435,37 +458,46 @@ static int start(struct daemon *d, struct pb_error *err)
 }
 
 /* The token is for a person's eyes: whatever is no terminal may be a log that others read. */
-static void announce_console(const struct daemon *d)
+static void write_console(const struct daemon *d, struct buf *out, bool eyes)
 {
-    AUTO_BUF struct buf link = { 0 };
     const char *token = d->opts->serve.token;
 
     if (!console_there())
         return;
-    token_link(&link, d->url, token && isatty(STDERR_FILENO) ? token : "");
-    fprintf(stderr, "  console  %s", buf_cstr(&link));
-    if (token && !isatty(STDERR_FILENO))
-        fprintf(stderr, d->attach ? " ('patchbay console' prints the link that opens it)"
-                                  : "#token=... with the token");
-    fputc('\n', stderr);
+    buf_str(out, "  console  ");
+    token_link(out, d->url, token && eyes ? token : "");
+    if (token && !eyes)
+        buf_str(out, d->attach ? " ('patchbay console' prints the link that opens it)"
+                               : "#token=... with the token");
+    buf_byte(out, '\n');
+}
+
+static void write_places(const struct daemon *d, struct buf *out, bool eyes)
+{
+    buf_printf(out, "patchbay %s: %zu server%s\n", pb_version(), d->config->specs.n,
+               d->config->specs.n == 1 ? "" : "s");
+    if (d->url)
+        buf_printf(out, "  MCP      %s/mcp\n", d->url);
+    if (d->url)
+        write_console(d, out, eyes);
+    if (d->url && d->opts->token_from)
+        buf_printf(out, "  token    in %s\n", d->opts->token_from);
+    if (d->attach)
+        buf_printf(out, "  socket   %s\n", d->socket);
+    for (const char **f = d->files; f && *f; f++)
+        buf_printf(out, "  config   %s\n", *f);
 }
 
 static void announce(const struct daemon *d)
 {
+    AUTO_BUF struct buf text = { 0 };
+
     if (!d->opts->announce)
         return;
-    fprintf(stderr, "patchbay %s: %zu server%s\n", pb_version(), d->config->specs.n,
-            d->config->specs.n == 1 ? "" : "s");
-    if (d->url)
-        fprintf(stderr, "  MCP      %s/mcp\n", d->url);
-    if (d->url)
-        announce_console(d);
-    if (d->url && d->opts->token_from)
-        fprintf(stderr, "  token    in %s\n", d->opts->token_from);
-    if (d->attach)
-        fprintf(stderr, "  socket   %s\n", d->socket);
-    for (const char **f = d->files; f && *f; f++)
-        fprintf(stderr, "  config   %s\n", *f);
+    write_places(d, &text, isatty(STDERR_FILENO));
+    fputs(buf_cstr(&text), stderr);
+    if (d->opts->ready)
+        background_ready(d->opts->ready, buf_span(&text));
 }
 
 static void done(struct daemon *d)

@@ -12,6 +12,7 @@ struct daemon_options {
     bool http;
     struct serve_options serve;
     bool announce;          /* say on stderr where it listens ... */
+    int ready;              /* ... and there for background_ready(); 0: nobody waits for it */
     const char *token_from; /* ... and where its token is found; NULL: there is none */
     bool socket;            /* listen on the unix socket, so that other commands find us */
 };

@@ -104,6 +104,7 @@ static const struct term places[] = {
     { "config.json", "in the home directory: the servers, modes and settings" },
     { ".mcp.json", "in a project: its servers, for --config and --scope project" },
     { "mcp_clients.json", "in the home directory: more servers, for --mcp-clients" },
+    { "daemon.log", "in the home directory: what a daemon in the background says" },
     { "token", "in the home directory: what clients of the daemon must send" },
     { "patchbay.sock", "in $XDG_RUNTIME_DIR/patchbay, or with PATCHBAY_HOME in its run directory: "
                        "how the other verbs find the daemon" },

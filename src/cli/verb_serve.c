@@ -1,3 +1,4 @@
+#include "background.h"
 #include "daemon.h"
 #include "face/host/host.h"
 #include "token.h"
@@ -20,6 +21,17 @@ static int read_port(const struct cli *cli, int *out)
     return CLI_OK;
 }
 
+/* False: it goes on elsewhere, or not at all. */
+static bool goes_on(const struct cli *cli, int *ready, int *status)
+{
+    struct config_request r = cli_config_request(cli);
+    AUTO_FREE char *home = config_home(&r);
+    AUTO_BUF struct buf log = { 0 };
+
+    buf_printf(&log, "%s/daemon.log", home);
+    return !cli_option(cli, "background") || background_split(buf_cstr(&log), ready, status);
+}
+
 static int run_serve(struct cli *cli)
 {
     struct daemon_options o = { .cli = cli, .http = true, .announce = true };
@@ -27,6 +39,7 @@ static int run_serve(struct cli *cli)
     AUTO_BUF struct buf token = { 0 };
     AUTO_BUF struct buf from = { 0 };
     struct pb_error err;
+    int status;
 
     if (read_port(cli, &o.serve.port) != CLI_OK)
         return CLI_USAGE;
@@ -43,7 +56,7 @@ static int run_serve(struct cli *cli)
     o.serve.allowed_origins = cli_option(cli, "allowed-origins");
     /* One that was given its own config is another one than the user's. */
     o.socket = !cli_option(cli, "no-socket") && (!cli_names_config(cli) || getenv("PATCHBAY_HOME"));
-    return daemon_run(&o);
+    return goes_on(cli, &o.ready, &status) ? daemon_run(&o) : status;
 }
 
 const struct verb verb_serve = {
@@ -55,10 +68,14 @@ const struct verb verb_serve = {
             "It is kept in the home directory and stays the same. The console for people is at /;\n"
             "'patchbay console' prints the link that opens it. REST is at /api, told by /docs.\n"
             "Changes of the config files are\n"
-            "taken over at once: only what changed is restarted.",
+            "taken over at once: only what changed is restarted.\n"
+            "It ends with Ctrl-C, with its terminal, or by 'patchbay stop'. With --background it\n"
+            "goes on without a terminal: what it says is in daemon.log of the home directory, and\n"
+            "SIGHUP makes it read the config files again.",
     .max = 0,
     .options =
         (const struct option_spec[]){
+            { 'b', "background", NULL, "go on without the terminal, once it listens" },
             { 'p', "port", "N", "listen on this port (7282); 0 takes any free one" },
             { 0, "host", "ADDRESS", "listen on this address (127.0.0.1); others need a token" },
             { 0, "token", "TEXT", "wanted from clients; PATCHBAY_TOKEN does the same" },

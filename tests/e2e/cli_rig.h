@@ -300,8 +300,10 @@ static inline void rig_daemon(const char *const *more)
         argv[3 + i] = more[i];
     fflush(stdout);
     rig_daemon_program.pid = fork();
-    if (rig_daemon_program.pid == 0)
+    if (rig_daemon_program.pid == 0) {
+        setsid(); /* as a service manager does: no terminal ends it */
         become(argv, null, null, e);
+    }
     close(null);
     close(e);
     WAIT_FOR(strstr(file_text("daemon.err"), "  socket"));

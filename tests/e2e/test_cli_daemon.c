@@ -45,3 +45,125 @@ TEST(stop_has_ended_the_daemon_when_it_ends)
     }
     rig_end();
 }
+
+/* ---- terminals ---- */
+
+/* Reads the terminal until this stands on it. */
+static void see(int master, const char *text)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    while (!strstr(out, text)) {
+        struct pollfd fd = { .fd = master, .events = POLLIN };
+        ssize_t got;
+
+        if (poll(&fd, 1, RIG_END_MS) != 1)
+            TAP_FAIL("\"%s\" never stood on the terminal: %s", text, out);
+        got = read(master, out + n, sizeof out - 1 - n);
+        if (got <= 0)
+            TAP_FAIL("the terminal is gone: %s", out);
+        n += (size_t)got;
+        out[n] = '\0';
+    }
+}
+
+TEST(a_daemon_ends_with_its_terminal)
+{
+    int master;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    rig_daemon_program.pid = terminal_start(&master, WORDS("serve", "--port", "0", "--no-token"));
+    see(master, "/config.json");
+    CHECK_INT(RUN("status"), 0);
+    close(master);
+    CHECK_INT(daemon_ended(), 0);
+    CHECK_INT(RUN("status"), 4);
+    rig_end();
+}
+
+TEST(a_daemon_that_was_told_to_ignore_the_end_of_its_terminal_does)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, was;
+    int master;
+
+    rig_begin();
+    rig_config("");
+    CHECK(sigaction(SIGHUP, &ignore, &was) == 0);
+    rig_daemon_program.pid = terminal_start(&master, WORDS("serve", "--port", "0", "--no-token"));
+    CHECK(sigaction(SIGHUP, &was, NULL) == 0);
+    see(master, "/config.json");
+    close(master);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(RUN("status"), 0);
+    CHECK_INT(RUN("stop"), 0);
+    CHECK_INT(daemon_ended(), 0);
+    rig_end();
+}
+
+/* ---- in the background ---- */
+
+static pid_t left_behind;
+
+/* A test that fails leaves nobody behind. */
+static void end_left_behind(void)
+{
+    if (left_behind > 0)
+        kill(left_behind, SIGKILL);
+}
+
+static pid_t printed_pid(void)
+{
+    const char *at = strstr(out, "  pid      ");
+
+    CHECK(at != NULL);
+    left_behind = (pid_t)strtol(at + strlen("  pid      "), NULL, 10);
+    atexit(end_left_behind);
+    return left_behind;
+}
+
+TEST(serve_goes_on_in_the_background_when_it_listens)
+{
+    char says[512];
+    pid_t pid;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    CHECK_INT(run_on_terminal(WORDS("serve", "--background", "--port", "0")), 0);
+    pid = printed_pid();
+    CHECK_HAS(out, "patchbay 0.1.0: 1 server\r\n  MCP      http://127.0.0.1:");
+    snprintf(says, sizeof says, "  log      %s\r\n", in_home("daemon.log"));
+    CHECK_HAS(out, says);
+    CHECK(getsid(pid) == pid); /* a session of its own */
+    CHECK_HAS(file_text("daemon.log"), "  MCP      http://127.0.0.1:");
+    CHECK_INT(RUN("status", "--json"), 0); /* at once, and after its terminal */
+    CHECK_INT(strtol(member("pid"), NULL, 10), pid);
+    CHECK_INT(RUN("call", "ex.echo", "text=hi"), 0);
+    rig_config("\"ex\":" EXAMPLE ",\"two\":" EXAMPLE);
+    CHECK_INT(kill(pid, SIGHUP), 0); /* means: read again */
+    WAIT_FOR(RUN("tools", "two") == 0);
+
+    CHECK_INT(RUN("serve", "--background", "--port", "0"), 4); /* there is one */
+    CHECK_STR(out, "");
+    CHECK_HAS(err, "patchbay: another patchbay is running and listens on '");
+    snprintf(says, sizeof says, "patchbay: it does not run in the background; see %s\n",
+             in_home("daemon.log"));
+    CHECK_HAS(err, says);
+    CHECK_INT(RUN("stop"), 0);
+    CHECK_INT(RUN("status"), 4);
+    left_behind = 0;
+    rig_end();
+}
+
+TEST(what_keeps_it_from_the_background_is_told_with_its_exit_code)
+{
+    rig_begin();
+    write_file(in_home("config.json"), "{ no");
+    CHECK_INT(RUN("serve", "--background", "--port", "0"), 1);
+    CHECK_STR(out, "");
+    CHECK_HAS(err, "config.json: line 1, column 3: ");
+    CHECK_HAS(err, "patchbay: it does not run in the background; see ");
+    CHECK_INT(RUN("status"), 4);
+    rig_end();
+}
