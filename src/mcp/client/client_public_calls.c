@@ -15,7 +15,7 @@ struct wish {
     struct pb_client *client;
     const char *method;
     struct span params;
-    const struct pb_request_options *opts;
+    struct pb_request_options opts;
     const char *text; /* the list, or the URI */
     pb_result_fn *fn; /* pb_client_send() */
     void *ctx;
@@ -68,10 +68,8 @@ static struct op *op_new(const struct wish *wish, struct waiter *waiter)
     op->waiter = waiter;
     op->fn = wish->fn;
     op->ctx = wish->ctx;
-    if (wish->opts) {
-        op->on_progress = wish->opts->on_progress;
-        op->progress_ctx = wish->opts->ctx;
-    }
+    op->on_progress = wish->opts.on_progress;
+    op->progress_ctx = wish->opts.ctx;
     return op;
 }
 
@@ -112,26 +110,37 @@ static int wish_and_wait(struct wish *wish, struct pb_result **out, struct pb_er
 
 /* ---- requests ---- */
 
+/* Those of a program that was compiled with an older header end earlier. Without a size they are
+ * those of the first. */
+static struct pb_request_options whole_options(const struct pb_request_options *given)
+{
+    struct pb_request_options o = { 0 };
+    size_t first = offsetof(struct pb_request_options, on_sent);
+
+    if (given && given->size)
+        memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+    else if (given)
+        memcpy(&o, given, first);
+    return o;
+}
+
 static int begin_request(struct wish *wish, struct op *op, struct pb_error *err)
 {
-    const struct pb_request_options *o = wish->opts;
+    const struct pb_request_options *o = &wish->opts;
     struct client_request_spec spec = {
         .method = wish->method,
         .params = wish->params,
         .reply = on_reply,
         .ctx = op,
+        .timeout_ms = o->timeout_ms,
+        .wants_progress = o->on_progress != NULL,
+        .progress = on_progress,
+        .wants_log = o->wants_log,
+        .log_level = o->log_level,
     };
-    int rc;
+    int rc = client_request(wish->client->core, &spec, &wish->id, err);
 
-    if (o) {
-        spec.timeout_ms = o->timeout_ms;
-        spec.wants_progress = o->on_progress != NULL;
-        spec.progress = on_progress;
-        spec.wants_log = o->wants_log;
-        spec.log_level = o->log_level;
-    }
-    rc = client_request(wish->client->core, &spec, &wish->id, err);
-    if (rc == 0 && o && o->on_sent)
+    if (rc == 0 && o->on_sent)
         o->on_sent(o->ctx, wish->id);
     return rc;
 }
@@ -144,7 +153,7 @@ int pb_client_request(struct pb_client *client, const char *method, const char *
         .client = client,
         .method = method,
         .params = span_of(params),
-        .opts = opts,
+        .opts = whole_options(opts),
         .begin = begin_request,
     };
 
@@ -258,7 +267,7 @@ int pb_client_send(struct pb_client *client, const char *method, const char *par
         .client = client,
         .method = method,
         .params = span_of(params),
-        .opts = opts,
+        .opts = whole_options(opts),
         .fn = fn,
         .ctx = ctx,
         .begin = begin_request,

@@ -530,6 +530,35 @@ TEST(a_request_that_one_thread_waits_for_may_be_cancelled_by_another)
     host_stop(&h);
 }
 
+/* What a program has that was compiled before on_sent was there. */
+struct older_options {
+    size_t size;
+    uint32_t timeout_ms;
+    pb_progress_fn *on_progress;
+    enum pb_log_level log_level;
+    bool wants_log;
+    void *ctx;
+};
+
+TEST(options_of_a_request_are_not_read_past_their_size)
+{
+    struct host h;
+
+    host_start(&h);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(ways); i++) {
+        struct pb_client *client = connect_way(&h, i / 2, NULL);
+        struct older_options *o = mem_zero(sizeof *o);
+        struct pb_result *result = NULL;
+
+        o->size = i % 2 ? sizeof *o : 0;
+        CHECK_INT(pb_client_call(client, "steps", "{}", (const void *)o, &result, NULL), 0);
+        pb_result_free(result);
+        free(o);
+        pb_client_free(client);
+    }
+    host_stop(&h);
+}
+
 TEST(freeing_a_client_ends_what_is_in_flight)
 {
     struct host h;
