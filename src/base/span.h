@@ -1,5 +1,6 @@
 /* span.h - borrowed bytes: a pointer and a length, not terminated, never owned. */
 #pragma once
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -56,9 +57,10 @@ static inline bool span_starts(struct span a, const char *prefix)
 /* Behind the last byte. An empty span may hold NULL, to which C lets nothing be added. */
 static inline const char *span_end(struct span a) { return a.n ? a.p + a.n : a.p; }
 
-/* The span without its first n bytes. */
+/* The span without its first n bytes, of which it has at least so many. */
 static inline struct span span_from(struct span a, size_t n)
 {
+    assert(n <= a.n);
     return (struct span){ n ? a.p + n : a.p, a.n - n };
 }
 

@@ -149,9 +149,17 @@ static void name_command(struct add_name *out, const char *const *words, const c
         name_script(out, p.id ? p.id : words[0], dir);
 }
 
+/* All of it where there is no scheme: a URL of a file may begin with a variable. */
+static struct span behind_scheme(const char *url)
+{
+    const char *colon = strstr(url, "://");
+
+    return span_of(colon ? colon + 3 : url);
+}
+
 static struct span host_of(const char *url)
 {
-    struct span s = span_of(strstr(url, "://") + 3);
+    struct span s = behind_scheme(url);
     const char *at;
 
     s = add_cut_at(s, "/?#", 0);
@@ -201,16 +209,20 @@ static struct span without_suffix(struct span host)
     return rest;
 }
 
-/* Smithery and others put the package into the path: "/@owner/name/mcp". */
-static struct span package_in_path(const char *url)
+/* Smithery and others put the package into the path: "/@owner/name/mcp". False: there is none. */
+static bool package_in_path(const char *url, struct span *owner, struct span *name)
 {
-    const char *at = strstr(strstr(url, "://") + 3, "/@");
+    const char *at = strstr(behind_scheme(url).p, "/@");
     struct span s;
 
     if (!at)
-        return (struct span){ 0 };
-    s = add_cut_at(span_of(at + 1), "?#", 0);
-    return add_cut_at(s, "/", add_cut_at(s, "/", 0).n + 1);
+        return false;
+    s = add_cut_at(span_of(at + 2), "?#", 0);
+    *owner = add_cut_at(s, "/", 0);
+    if (owner->n == s.n)
+        return false;
+    *name = add_cut_at(span_from(s, owner->n + 1), "/", 0);
+    return owner->n && name->n;
 }
 
 /* Ours, with nothing but the port to tell them apart. */
@@ -248,11 +260,11 @@ static void name_host(struct add_name *out, struct span host)
 static void name_url(struct add_name *out, const char *url)
 {
     struct span host = host_of(url), port = port_of(url);
-    struct span package = package_in_path(url);
+    struct span owner, package;
     AUTO_BUF struct buf local = { 0 };
 
-    if (package.n) {
-        set_names(out, span_from(but_last_part(package, '/'), 1), last_part(package, '/'));
+    if (package_in_path(url, &owner, &package)) {
+        set_names(out, owner, package);
     } else if (is_local(host)) {
         buf_printf(&local, "local-%.*s", SPAN_ARG(port));
         spec_slug(&out->name, buf_span(&local));

@@ -87,6 +87,8 @@ TEST(a_line_is_understood_as_a_shell_would)
           "mine", X_ENTRY },
         { "[mcp_servers.mine]\ncommand = \"x\"\nargs = ['-a']", "mine", X_ENTRY },
         { "```toml\n[mcp_servers.mine]\ncommand = \"x\"\nargs = ['-a']\n```", "mine", X_ENTRY },
+        { "https://host/@owner", "host", "{\"url\":\"https://host/@owner\"}" },
+        { "https://x.com/@", "x", "{\"url\":\"https://x.com/@\"}" },
         { "uv run notes.py", "notes", "{\"command\":\"uv\",\"args\":[\"run\",\"notes.py\"]}" },
         { "--lazy mine -- x -a", "mine",
           "{\"command\":\"x\",\"args\":[\"-a\"],\"start\":\"lazy\"}" },
@@ -128,6 +130,8 @@ TEST(json_of_every_client_is_understood)
           "x", X_ENTRY },
         { "```json\n{\"x\":" X_ENTRY "}\n```", "x", X_ENTRY },
         { "{\"u\":{\"url\":\"https://h/a//b\"}}", "u", "{\"url\":\"https://h/a//b\"}" },
+        { "{\"url\":\"${BASE}/mcp\"}", "base", "{\"url\":\"${BASE}/mcp\"}" },
+        { "{\"url\":\"https://x.com/@owner\"}", "x", "{\"url\":\"https://x.com/@owner\"}" },
         { "{\"u\":{\"url\":\"https://${HOST}/mcp\"}}", "u", "{\"url\":\"https://${HOST}/mcp\"}" },
     };
 

@@ -49,6 +49,22 @@ static const char *reach(const struct spec *s)
     return buf_cstr(&out);
 }
 
+/* What a text describes that is pasted; it is one server. */
+static struct spec *pasted(const char *text, const struct add_request *beside)
+{
+    AUTO(config) struct config *c = NULL;
+    struct map_slot *slot;
+    struct spec *s = NULL;
+    struct pb_error err;
+
+    if (add_paste(&c, text, beside, &err) < 0)
+        TAP_FAIL("%.80s: %s", text, err.msg);
+    CHECK_INT(c->specs.n, 1);
+    MAP_FOREACH(slot, &c->specs)
+        s = spec_ref(slot->value);
+    return s;
+}
+
 /* S1-73 */
 TEST(an_npx_line_is_an_npm_package_with_its_hint)
 {
@@ -125,6 +141,11 @@ TEST(without_a_name_the_server_names_itself)
         { "https://mcp.linear.app/mcp", "linear" },
         { "https://server.smithery.ai/mcp", "smithery" },
         { "https://server.smithery.ai/@owner/tool/mcp?api_key=1", "tool" },
+        { "https://host/@owner", "host" },
+        { "https://x.com/@", "x" },
+        { "https://x.com/@owner/", "x" },
+        { "https://x.com/@owner?a=/b", "x" },
+        { "https://x.com/@/name", "x" },
         { "https://app.corridor.dev/api/mcp", "corridor" },
         { "https://mcp.example.co.uk/", "example" },
         { "https://weather.fly.dev/sse", "weather" },
@@ -384,6 +405,17 @@ TEST(what_may_be_a_secret_is_not_repeated)
     r.words = (const char *const[]){ "KEY=sk-123456", "b", NULL };
     r.env = NULL;
     CHECK(strstr(refused(&r), "sk-") == NULL);
+}
+
+TEST(a_url_that_begins_with_a_variable_is_named_by_it)
+{
+    AUTO(spec) struct spec *s = pasted("{\"url\":\"${BASE}/mcp\"}", NULL);
+    AUTO(spec) struct spec *at = pasted("{\"url\":\"${BASE}/@owner\"}", NULL);
+    AUTO(spec) struct spec *owner = pasted("{\"url\":\"https://x.com/@owner\"}", NULL);
+
+    CHECK_STR(s->name, "base");
+    CHECK_STR(at->name, "base");
+    CHECK_STR(owner->name, "x");
 }
 
 TEST(a_command_has_a_bounded_number_of_words)
