@@ -102,6 +102,21 @@ void home_print_json(const struct spec *s, const char *file, unsigned line)
     show_json(buf_cstr(&out));
 }
 
+void home_print_word(const char *before, const char *text)
+{
+    AUTO_FREE char *shown = mem_dup(text);
+
+    text_make_printable(shown);
+    printf("%s%s", before, shown);
+}
+
+void home_print_line(const char *label, const char *text)
+{
+    printf("  %-10s", label);
+    home_print_word(" ", text);
+    putchar('\n');
+}
+
 void home_print_pairs(const char *label, const char *const *pairs, char separator)
 {
     if (!*pairs)

@@ -163,7 +163,9 @@ static int unknown_option(const struct verb *verb, const char *word)
     for (int i = 0; verb->options && verb->options[i].name; i++)
         names[i] = verb->options[i].name;
     near_write_of(&near, span_of(word + strspn(word, "-")), names);
-    return cli_usage(verb, "unknown option '%s'%s", word, buf_cstr(&near));
+    /* What stands behind '=' may be a secret. */
+    return cli_usage(verb, "unknown option '%.*s'%s", (int)strcspn(word, "="), word,
+                     buf_cstr(&near));
 }
 
 static void keep_value(struct cli *cli, int which, const char *value, char *const *rest)

@@ -49,11 +49,11 @@ static void print_added(const struct spec *s, const char *file)
 
     spec_describe(&what, s);
     printf("Added %s to %s\n", s->name, file);
-    printf("  %-10s %s\n", spec_transport_name(s->transport), buf_cstr(&what));
+    home_print_line(spec_transport_name(s->transport), buf_cstr(&what));
     home_print_pairs("env", s->env, '=');
     home_print_pairs("headers", s->headers, ':');
     if (s->auth != SPEC_AUTH_NONE)
-        printf("  %-10s %s\n", "login", spec_auth_name(s->auth));
+        home_print_line("login", spec_auth_name(s->auth));
 }
 
 static void print_all_json(const struct config *all, const char *file)

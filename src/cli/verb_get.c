@@ -2,29 +2,13 @@
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
 
-/* A project's file is as trustworthy as the project. */
-static void print_word(const char *before, const char *text)
-{
-    AUTO_FREE char *shown = mem_dup(text);
-
-    text_make_printable(shown);
-    printf("%s%s", before, shown);
-}
-
-static void line(const char *label, const char *text)
-{
-    printf("  %-10s", label);
-    print_word(" ", text);
-    putchar('\n');
-}
-
 static void print_list(const char *label, const char *const *list)
 {
     if (!*list)
         return;
     printf("  %-10s", label);
     for (; *list; list++)
-        print_word(" ", *list);
+        home_print_word(" ", *list);
     putchar('\n');
 }
 
@@ -33,23 +17,24 @@ static void print_spec(const struct spec *s)
     AUTO_BUF struct buf what = { 0 };
 
     spec_describe(&what, s);
-    print_word("", s->name);
+    home_print_word("", s->name);
     putchar('\n');
     if (strcmp(s->display_name, s->name) != 0)
-        line("shown as", s->display_name);
+        home_print_line("shown as", s->display_name);
     if (s->file)
         printf("  %-10s %s:%u\n", "defined", s->file, s->line);
-    line("state", s->enabled ? "enabled" : "disabled");
-    line(spec_transport_name(s->transport), buf_cstr(&what));
+    home_print_line("state", s->enabled ? "enabled" : "disabled");
+    home_print_line(spec_transport_name(s->transport), buf_cstr(&what));
     home_print_pairs("env", s->env, '=');
     home_print_pairs("headers", s->headers, ':');
     if (s->inherit_env)
-        line("inherits", *s->inherit_env ? s->inherit_env : "nothing");
+        home_print_line("inherits", *s->inherit_env ? s->inherit_env : "nothing");
     if (s->cwd)
-        line("directory", s->cwd);
+        home_print_line("directory", s->cwd);
     if (s->auth != SPEC_AUTH_NONE)
-        line("login", spec_auth_name(s->auth));
-    line("start", s->start == SPEC_LAZY ? "lazy: at its first call" : "eager: with Patchbay");
+        home_print_line("login", spec_auth_name(s->auth));
+    home_print_line("start",
+                    s->start == SPEC_LAZY ? "lazy: at its first call" : "eager: with Patchbay");
     print_list("only tools", s->enabled_tools);
     print_list("not tools", s->disabled_tools);
 }

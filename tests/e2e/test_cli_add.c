@@ -327,6 +327,67 @@ TEST(names_are_short_and_give_way_to_those_that_are_there)
     rig_end();
 }
 
+TEST(no_secret_of_a_command_line_is_printed)
+{
+    static const struct {
+        const char *args[8];
+        int status;
+    } cases[] = {
+        { { "add", "a", "TOKEN=SEKRET", "npx", "foo" }, 0 },
+        { { "add", "b", "--", "TOKEN=SEKRET", "npx", "foo" }, 0 },
+        { { "add", "--name", "c", "TOKEN=SEKRET", "npx", "foo" }, 0 },
+        { { "add", "TOKEN=SEKRET", "env", "B=SEKRET", "npx", "-y", "foo" }, 0 },
+        { { "add", "claude mcp add -eTOKEN=SEKRET d -- y" }, 0 },
+        { { "add", "TOKEN=SEKRET" }, 1 },
+        { { "add", "e", "https://h/m", "SEKRET" }, 1 },
+        { { "add", "https://h/m SEKRET" }, 1 },
+        { { "add", "claude mcp add --tokn=SEKRET x -- y" }, 1 },
+        { { "add", "--tokn=SEKRET", "x", "--", "y" }, 1 },
+        { { "add", "TOKEN=SEKRET", "x", "--", "y" }, 1 },
+    };
+
+    rig_begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CHECK_INT(run_with(NULL, cases[i].args), cases[i].status);
+        if (strstr(out, "SEKRET") || strstr(err, "SEKRET"))
+            TAP_FAIL("case %zu: %s%s", i, out, err);
+    }
+    CHECK_STR(entry_of("a", "env.TOKEN"), "SEKRET");
+    CHECK_STR(entry_of("a", "command"), "npx");
+    CHECK_STR(entry_of("b", "env.TOKEN"), "SEKRET");
+    CHECK_STR(entry_of("c", "env.TOKEN"), "SEKRET");
+    CHECK_STR(entry_of("foo", "env.TOKEN"), "SEKRET");
+    CHECK_STR(entry_of("foo", "env.B"), "SEKRET");
+    CHECK_STR(entry_of("d", "env.TOKEN"), "SEKRET");
+    rig_end();
+}
+
+TEST(what_is_pasted_does_not_move_the_terminal)
+{
+    rig_begin();
+    add("{\"a\":{\"command\":\"x\\u001b[2J\",\"args\":[\"\\u0007\"],\"cwd\":\"\\u001b]0;t\"}}");
+    CHECK_HAS(out, "Added a to ");
+    for (const char *p = out; *p; p++)
+        CHECK((unsigned char)*p >= ' ' || *p == '\n');
+    rig_end();
+}
+
+TEST(a_config_stays_readable_whatever_is_added)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    rig_begin();
+    buf_str(&text, "gemini mcp add x https://h/ --include-tools a");
+    for (int i = 1; i < 1100; i++)
+        buf_str(&text, ",a");
+    CHECK_INT(RUN("add", buf_cstr(&text)), 1);
+    CHECK_HAS(err, "more than 1024 tools are named");
+    CHECK_STR(SAVED, "");
+    CHECK_INT(RUN("add", "https://h/@owner"), 0);
+    CHECK_HAS(out, "Added h to ");
+    rig_end();
+}
+
 TEST(every_spelling_of_a_tool_is_read_and_one_is_printed)
 {
     static const char *const spellings[] = { "ex.echo", "ex/echo", "ex:echo", "ex__echo" };

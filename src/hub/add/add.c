@@ -12,27 +12,9 @@ struct add_reading {
     struct arena arena;
     const char *name; /* NULL: it names itself */
     const char *const *target;
-    bool one_text; /* a package or a URL that stands for itself */
+    const char *const *env; /* that the words set, and those that were given beside them */
+    bool one_text;          /* a package or a URL that stands for itself */
 };
-
-static size_t count(const char *const *list)
-{
-    size_t n = 0;
-
-    while (list && list[n])
-        n++;
-    return n;
-}
-
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-/* "\\" at the end of a line: the line goes on. How many bytes that takes; 0: it is none. */
-static size_t continuation(const char *p)
-{
-    if (p[0] != '\\')
-        return 0;
-    return p[1] == '\n' ? 2 : p[1] == '\r' && p[2] == '\n' ? 3 : 0;
-}
 
 static bool has_space(const char *s) { return s[strcspn(s, " \t\r\n")] != '\0'; }
 
@@ -42,51 +24,9 @@ static bool is_path(const char *word)
     return word[0] == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
 }
 
-/* One word of a line, as a shell would read it without its variables. NULL: a quote is open. */
-static const char *next_word(struct buf *out, const char *p)
-{
-    char quote = '\0';
-
-    for (; *p && (quote || !is_space(*p)); p++) {
-        if (quote ? *p == quote : (*p == '"' || *p == '\'')) {
-            quote = (char)(quote ? 0 : *p);
-        } else if (quote != '\'' && continuation(p)) {
-            p += continuation(p) - 1;
-        } else if (*p == '\\' && quote != '\'' && p[1]) {
-            buf_byte(out, *++p);
-        } else {
-            buf_byte(out, *p);
-        }
-    }
-    return quote ? NULL : p;
-}
-
-int add_split(struct arena *a, const char *text, const char *const **out, struct pb_error *err)
-{
-    const char **words = arena_alloc(a, (SPEC_WORDS_MAX + 1) * sizeof *words);
-    const char *p = text;
-
-    for (size_t n = 0;; n++) {
-        AUTO_BUF struct buf word = { 0 };
-
-        while (is_space(*p) || continuation(p))
-            p += is_space(*p) ? 1 : continuation(p);
-        if (!*p)
-            break;
-        if (n == SPEC_WORDS_MAX)
-            return fail(err, PB_E_LIMIT, "a command has at most %d words", SPEC_WORDS_MAX);
-        p = next_word(&word, p);
-        if (!p)
-            return fail(err, PB_E_INVALID, "a quote is not closed in the command");
-        words[n] = arena_dup(a, buf_span(&word));
-    }
-    *out = words;
-    return 0;
-}
-
 static const char *const *join(struct arena *a, const char *const *x, const char *const *y)
 {
-    size_t n = count(x), m = count(y);
+    size_t n = add_count(x), m = add_count(y);
     const char **out = arena_alloc(a, (n + m + 1) * sizeof *out);
 
     for (size_t i = 0; i < n; i++)
@@ -122,7 +62,8 @@ static int refuse_word(const char *word, struct pb_error *err)
 {
     char shown[33];
 
-    snprintf(shown, sizeof shown, "%s", word);
+    /* Behind '=' there may be a secret. */
+    snprintf(shown, sizeof shown, "%.*s", (int)strcspn(word, "="), word);
     text_make_printable(shown);
     if (strchr(word, '/') && strchr(word, '.') && word[0] != '.')
         return fail(err, PB_E_INVALID,
@@ -134,6 +75,32 @@ static int refuse_word(const char *word, struct pb_error *err)
                 shown, shown, shown, how);
 }
 
+/* Cannot be taken for a name. */
+static bool is_command(const char *word)
+{
+    return is_path(word) || add_is_npm_id(word) || add_is_runner(word);
+}
+
+/* Those that were given beside it go before what the command line says itself. The command is
+ * behind them. */
+static const char *const *take_assignments(struct add_reading *d, const char *const *words)
+{
+    size_t n = add_count_assignments(words), given = add_count(d->env);
+    struct add_env env = { 0 };
+
+    if (!n)
+        return words;
+    env.pairs = arena_alloc(&d->arena, (n + given + 1) * sizeof *env.pairs);
+    for (size_t i = 0; i < n; i++)
+        if (add_is_assignment(words[i]))
+            add_env_put(&env, words[i]);
+    for (size_t i = 0; i < given; i++)
+        add_env_put(&env, d->env[i]);
+    d->env = (const char *const *)env.pairs;
+    add_env_done(&env);
+    return words + n;
+}
+
 static int read_one(struct add_reading *d, const char *text, struct pb_error *err)
 {
     const char *const *words;
@@ -142,13 +109,14 @@ static int read_one(struct add_reading *d, const char *text, struct pb_error *er
     if (rc < 0)
         return rc;
     d->one_text = true;
+    if (words[add_count_assignments(words)])
+        words = take_assignments(d, words);
     if (!words[0])
         return fail(err, PB_E_INVALID, "what is to be added? %s", how);
     if (words[1]) {
-        if (!add_is_runner(words[0]) && !is_path(words[0]) && !add_is_npm_id(words[0]))
+        if (!is_command(words[0]))
             return refuse_word(words[0], err);
-    } else if (!add_has_scheme(words[0]) && !add_is_npm_id(words[0]) && !is_path(words[0]) &&
-               !add_is_runner(words[0])) {
+    } else if (!add_has_scheme(words[0]) && !is_command(words[0])) {
         return refuse_word(words[0], err);
     }
     if (add_is_npm_id(words[0]))
@@ -160,6 +128,11 @@ static int read_one(struct add_reading *d, const char *text, struct pb_error *er
 /* Several words, of which the first may be the name. */
 static int read_words(struct add_reading *d, const char *const *words, struct pb_error *err)
 {
+    const char *const *command = words + add_count_assignments(words);
+
+    /* Else it is told that they are no name. */
+    if (*command && is_command(*command))
+        words = take_assignments(d, words);
     if (!words[0])
         return fail(err, PB_E_INVALID, "what is to be added? %s", how);
     if (!words[1])
@@ -182,12 +155,13 @@ static int read_words(struct add_reading *d, const char *const *words, struct pb
     return 0;
 }
 
-static int read_request(struct add_reading *d, const struct add_request *r, struct pb_error *err)
+static int read_name(struct add_reading *d, const struct add_request *r, struct pb_error *err)
 {
     static const char *const none[] = { NULL };
     const char *const *words = r->words ? r->words : none;
 
     d->name = r->name;
+    d->env = r->env;
     if (r->name) {
         d->target = join(&d->arena, words, r->command);
         if (d->target[0] && !d->target[1] &&
@@ -204,6 +178,29 @@ static int read_request(struct add_reading *d, const struct add_request *r, stru
     }
     if (!d->target[0])
         return fail(err, PB_E_INVALID, "what is to be added? %s", how);
+    return 0;
+}
+
+/* NAME "npx -y x": one word that is a whole command, unless there is a program of that name. */
+static int unfold(struct add_reading *d, struct pb_error *err)
+{
+    if (d->target[1] || !has_space(d->target[0]) || add_has_scheme(d->target[0]) ||
+        access(d->target[0], F_OK) == 0)
+        return 0;
+    return add_split(&d->arena, d->target[0], &d->target, err);
+}
+
+static int read_request(struct add_reading *d, const struct add_request *r, struct pb_error *err)
+{
+    int rc = read_name(d, r, err);
+
+    if (rc == 0)
+        rc = unfold(d, err);
+    if (rc < 0)
+        return rc;
+    d->target = take_assignments(d, d->target);
+    if (!d->target[0] || !*d->target[0])
+        return fail(err, PB_E_INVALID, "the command is empty: %s", how);
     return 0;
 }
 
@@ -236,7 +233,7 @@ bool add_begins_command(const char *const *words, size_t n, bool named, const ch
 
 static int set_headers(struct spec *s, const char *const *headers, struct pb_error *err)
 {
-    size_t n = count(headers);
+    size_t n = add_count(headers);
     const char **out;
 
     if (!headers || !n)
@@ -284,19 +281,19 @@ static int make_remote(struct spec **out, struct add_reading *d, const struct ad
     int rc;
 
     if (d->target[1])
-        return fail(err, PB_E_INVALID, "nothing may follow a URL but options; '%s' does",
-                    d->target[1]);
+        return fail(err, PB_E_INVALID, "nothing may follow a URL but options, and a word does");
     rc = add_check_url(url, err);
     if (rc == 0)
         rc = add_check_transport(r->transport, true, url, &transport, err);
     if (rc < 0)
         return rc;
-    if (r->env && r->env[0])
+    if (add_count(d->env))
         return fail(err, PB_E_INVALID,
                     "-e is for commands: a server at a URL takes -H \"Name: "
                     "value\"");
-    if (r->cwd)
-        return fail(err, PB_E_INVALID, "--cwd is for commands: a server at a URL has its own");
+    rc = add_check_cwd(r->cwd, true, err);
+    if (rc < 0)
+        return rc;
     s = transport == SPEC_SSE ? spec_sse(name_of(d), url) : spec_http(name_of(d), url);
     s->guess_sse = transport == SPEC_HTTP && !r->transport;
     rc = set_headers(s, r->headers, err);
@@ -308,41 +305,31 @@ static int make_remote(struct spec **out, struct add_reading *d, const struct ad
     return 0;
 }
 
-/* NAME "npx -y x": one word that is a whole command, unless there is a program of that name. */
-static int unfold(struct add_reading *d, struct pb_error *err)
-{
-    if (d->target[1] || !has_space(d->target[0]) || access(d->target[0], F_OK) == 0)
-        return 0;
-    return add_split(&d->arena, d->target[0], &d->target, err);
-}
-
 static int make_command(struct spec **out, struct add_reading *d, const struct add_request *r,
                         struct pb_error *err)
 {
     enum spec_transport transport = SPEC_STDIO;
     struct add_package package;
     struct spec *s;
-    int rc = unfold(d, err);
+    int rc = add_check_transport(r->transport, false, d->target[0], &transport, err);
 
-    if (rc == 0 && (!d->target[0] || !*d->target[0]))
-        return fail(err, PB_E_INVALID, "the command is empty: %s", how);
     if (rc == 0)
-        rc = add_check_transport(r->transport, false, d->target[0], &transport, err);
+        rc = add_check_env(d->env, err);
     if (rc == 0)
-        rc = add_check_env(r->env, err);
+        rc = add_check_cwd(r->cwd, false, err);
     if (rc == 0 && d->one_text)
-        rc = add_complete(&d->arena, &d->target, r->env, err);
+        rc = add_complete(&d->arena, &d->target, d->env, err);
     if (rc < 0)
         return rc;
     if (r->headers && r->headers[0])
         return fail(err, PB_E_INVALID, "-H is for URLs: a command takes -e NAME=value");
-    if (count(d->target) > SPEC_WORDS_MAX)
+    if (add_count(d->target) > SPEC_WORDS_MAX)
         return fail(err, PB_E_LIMIT, "a command has at most %d words", SPEC_WORDS_MAX);
-    s = spec_stdio(name_of(d), d->target[0], d->target + 1, r->env);
+    s = spec_stdio(name_of(d), d->target[0], d->target + 1, d->env);
     add_find_package(d->target, &package);
     set_package(s, &package);
     s->cwd = r->cwd ? arena_dup(&s->arena, span_of(r->cwd)) : NULL;
-    s->auth = add_detect_auth(d->target, r->env, NULL);
+    s->auth = add_detect_auth(d->target, d->env, NULL);
     *out = s;
     return 0;
 }

@@ -6,6 +6,8 @@ int add_put(struct config *c, struct spec *take_s, struct pb_error *err)
 {
     AUTO(spec) struct spec *s = take_s;
 
+    if (c->specs.n >= HUB_SERVERS_MAX)
+        return fail(err, PB_E_LIMIT, "more than %d servers", HUB_SERVERS_MAX);
     if (map_get(&c->specs, span_of(s->name)))
         return fail(err, PB_E_INVALID, "two servers are called '%s' here", s->name);
     s->package = SPEC_PACKAGE_NONE; /* what it needs is in the command */
@@ -25,15 +27,6 @@ int add_move(struct config *c, const struct config *from, struct pb_error *err)
     return rc;
 }
 
-static size_t count(const char *const *list)
-{
-    size_t n = 0;
-
-    while (list && list[n])
-        n++;
-    return n;
-}
-
 static bool same_key(const char *a, const char *b, char separator)
 {
     const char end[] = { separator, '\0' };
@@ -46,7 +39,8 @@ static bool same_key(const char *a, const char *b, char separator)
 static const char *const *merged(struct spec *s, const char *const *there, const char *const *more,
                                  char separator)
 {
-    const char **out = arena_alloc(&s->arena, (count(there) + count(more) + 1) * sizeof *out);
+    const char **out =
+        arena_alloc(&s->arena, (add_count(there) + add_count(more) + 1) * sizeof *out);
     size_t n = 0;
 
     for (; *there; there++) {
@@ -77,7 +71,7 @@ static int take_env(struct spec *s, const char *const *env, struct pb_error *err
 
 static int take_headers(struct spec *s, const char *const *headers, struct pb_error *err)
 {
-    const char **read = arena_alloc(&s->arena, (count(headers) + 1) * sizeof *read);
+    const char **read = arena_alloc(&s->arena, (add_count(headers) + 1) * sizeof *read);
 
     if (!s->url)
         return fail(err, PB_E_INVALID, "-H is for URLs: a command takes -e NAME=value");
@@ -97,12 +91,12 @@ static int take_all(struct spec *s, const struct add_request *r, struct pb_error
 
     if (r->transport)
         return fail(err, PB_E_INVALID, "--transport is for a URL or a command: this text says it");
-    if (count(r->env))
+    if (add_count(r->env))
         rc = take_env(s, r->env, err);
-    if (rc == 0 && count(r->headers))
+    if (rc == 0 && add_count(r->headers))
         rc = take_headers(s, r->headers, err);
-    if (rc == 0 && r->cwd && s->url)
-        rc = fail(err, PB_E_INVALID, "--cwd is for commands: a server at a URL has its own");
+    if (rc == 0)
+        rc = add_check_cwd(r->cwd, s->url != NULL, err);
     if (rc == 0 && r->inherit_env &&
         inherit_parse(&s->inherit_env, span_of(r->inherit_env), &s->arena, err) < 0)
         rc = fail_in(err, "--inherit-env");
@@ -138,7 +132,7 @@ int add_take_beside(struct config *c, const struct add_request *r, struct pb_err
         return 0;
     MAP_FOREACH(slot, &c->specs)
         only = slot->value;
-    if (c->specs.n > 1 && (r->name || count(r->env) || count(r->headers) || r->cwd))
+    if (c->specs.n > 1 && (r->name || add_count(r->env) || add_count(r->headers) || r->cwd))
         return fail(err, PB_E_INVALID,
                     "%zu servers are described here: a name, variables, headers and a directory "
                     "are for one",

@@ -51,6 +51,39 @@ int add_check_url(const char *url, struct pb_error *err)
     return 0;
 }
 
+int add_check_cwd(const char *cwd, bool url, struct pb_error *err)
+{
+    if (cwd && url)
+        return fail(err, PB_E_INVALID, "--cwd is for commands: a server at a URL has its own");
+    if (cwd && !*cwd)
+        return fail(err, PB_E_INVALID, "--cwd takes a directory, and this one has no name");
+    return 0;
+}
+
+/* One that is not understood would keep the whole file from being read. */
+static int check_saved(const struct spec *s, struct pb_error *err)
+{
+    static const struct config_request as_written = { .env = config_no_env };
+    AUTO(spec) struct spec *again = NULL;
+    AUTO_BUF struct buf entry = { 0 };
+
+    spec_write(&entry, s);
+    if (spec_parse(&again, s->name, buf_span(&entry), false, &as_written, err) < 0)
+        return fail_in(err, "'%s' could not be read again", s->name);
+    return 0;
+}
+
+int add_check_saved(const struct config *c, struct pb_error *err)
+{
+    struct map_slot *slot;
+    int rc = 0;
+
+    MAP_FOREACH(slot, &c->specs)
+        if (rc == 0)
+            rc = check_saved(slot->value, err);
+    return rc;
+}
+
 bool add_is_env_name(struct span name)
 {
     if (!name.n || (*name.p >= '0' && *name.p <= '9'))

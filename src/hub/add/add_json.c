@@ -18,7 +18,8 @@ static char *blank_comment(char *p)
 {
     bool line = p[1] == '/';
 
-    for (*p++ = ' '; *p && !(line && *p == '\n'); p++) {
+    p[0] = p[1] = ' '; /* both: the star that begins it does not end it */
+    for (p += 2; *p && !(line && *p == '\n'); p++) {
         bool end = !line && p[0] == '*' && p[1] == '/';
 
         if (*p != '\n')

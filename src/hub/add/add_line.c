@@ -8,8 +8,9 @@ enum line_takes { LINE_SERVER, LINE_NAME_JSON, LINE_JSON };
 struct add_line {
     const char *const *words;
     const struct line_program *program; /* that it is for; NULL: it is the server's own */
-    const char **plain, **env, **headers, **with, **without;
-    size_t n_plain, n_env, n_headers, n_with, n_without;
+    const char **plain, **headers, **with, **without;
+    size_t n_plain, n_headers, n_with, n_without;
+    struct add_env env;
     const char *url, *client_id, *callback_port, *timeout;
     struct arena *arena;
     struct add_request r;
@@ -84,30 +85,12 @@ bool add_begins_text(const char *text)
     return false;
 }
 
-static void keep_env(struct add_line *l, const char *pair)
-{
-    size_t n = strcspn(pair, "=");
-
-    for (size_t i = 0; i < l->n_env; i++)
-        if (strncmp(l->env[i], pair, n) == 0 && l->env[i][n] == '=') {
-            l->env[i] = pair;
-            return;
-        }
-    l->env[l->n_env++] = pair;
-}
-
-static bool is_assignment(const char *word)
-{
-    size_t n = strcspn(word, "=");
-
-    return word[n] && add_is_env_name(span_make(word, n));
-}
-
 /* As a shell takes them: "TOKEN=x npx -y server". */
 static void take_assignments(struct add_line *l)
 {
-    for (; *l->words && is_assignment(*l->words); l->words++)
-        keep_env(l, *l->words);
+    for (size_t n = add_count_assignments(l->words); n; n--, l->words++)
+        if (add_is_assignment(*l->words))
+            add_env_put(&l->env, *l->words);
 }
 
 /* A command that cannot be taken for the name of a server. */
@@ -170,17 +153,23 @@ static const struct option {
 };
 /* clang-format on */
 
+/* "--name", "--name=value", "-n", "-nvalue", "-n=value". */
 static const struct option *find_option(const char *word, const char **value)
 {
     size_t n = strcspn(word, "=");
+    bool is_long = word[1] == '-';
 
-    *value = word[n] ? word + n + 1 : NULL;
     for (size_t i = 0; i < ARRAY_LEN(options); i++) {
         const struct option *o = &options[i];
 
-        if (word[1] == '-' ? span_is(span_make(word + 2, n - 2), o->name)
-                           : o->letter && word[1] == o->letter && n == 2)
+        if (is_long && span_is(span_make(word + 2, n - 2), o->name)) {
+            *value = word[n] ? word + n + 1 : NULL;
             return o;
+        }
+        if (!is_long && o->letter && word[1] == o->letter && (!word[2] || !o->alone)) {
+            *value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+            return o;
+        }
     }
     return NULL;
 }
@@ -200,14 +189,17 @@ static int set_scope(struct add_line *l, const char *value, struct pb_error *err
                 MCP_NAME_SHOWN_MAX, value);
 }
 
-/* "a,b": each. `room` for as many as the text has commas is there: it is a word of the line. */
-static void keep_names(struct add_line *l, const char *value, const char ***list, size_t *n)
+/* "a,b": each, behind those that are there. */
+static int keep_names(struct add_line *l, const char *value, const char ***list, size_t *n,
+                      struct pb_error *err)
 {
     size_t commas = 0;
     const char **out;
 
     for (const char *p = value; *p; p++)
         commas += *p == ',';
+    if (*n + commas >= SPEC_WORDS_MAX)
+        return fail(err, PB_E_LIMIT, "more than %d tools are named", SPEC_WORDS_MAX);
     out = arena_alloc(l->arena, (*n + commas + 2) * sizeof *out);
     for (size_t i = 0; i < *n; i++)
         out[i] = (*list)[i];
@@ -219,6 +211,7 @@ static void keep_names(struct add_line *l, const char *value, const char ***list
         rest = span_from(rest, one.n < rest.n ? one.n + 1 : one.n);
     }
     *list = out;
+    return 0;
 }
 
 static int set_option(struct add_line *l, const struct option *o, const char *value,
@@ -238,7 +231,7 @@ static int set_option(struct add_line *l, const struct option *o, const char *va
         l->r.cwd = value;
         break;
     case OPT_ENV:
-        keep_env(l, value);
+        add_env_put(&l->env, value);
         break;
     case OPT_HEADER:
         l->headers[l->n_headers++] = value;
@@ -264,11 +257,9 @@ static int set_option(struct add_line *l, const struct option *o, const char *va
         l->url = value;
         break;
     case OPT_WITH:
-        keep_names(l, value, &l->with, &l->n_with);
-        break;
+        return keep_names(l, value, &l->with, &l->n_with, err);
     case OPT_WITHOUT:
-        keep_names(l, value, &l->without, &l->n_without);
-        break;
+        return keep_names(l, value, &l->without, &l->n_without, err);
     case OPT_IGNORED:
         break;
     }
@@ -285,8 +276,8 @@ static bool is_header(const char *word)
 /* `-e A=1 B=2`: some programs take all that follow. */
 static void take_more(struct add_line *l, enum line_option is)
 {
-    while (is == OPT_ENV && *l->words && is_assignment(*l->words))
-        keep_env(l, *l->words++);
+    while (is == OPT_ENV && *l->words && add_is_assignment(*l->words))
+        add_env_put(&l->env, *l->words++);
     while (is == OPT_HEADER && *l->words && is_header(*l->words))
         l->headers[l->n_headers++] = *l->words++;
 }
@@ -295,12 +286,13 @@ static int take_option(struct add_line *l, struct pb_error *err)
 {
     const char *word = *l->words++, *value;
     const struct option *o = find_option(word, &value);
+    size_t shown = strcspn(word, "="); /* behind that may be a secret */
     int rc;
 
     if (!o)
         return fail(err, PB_E_INVALID,
                     "'%.*s' is no option here; options of a command stand behind its first word",
-                    MCP_NAME_SHOWN_MAX, word);
+                    shown < MCP_NAME_SHOWN_MAX ? (int)shown : MCP_NAME_SHOWN_MAX, word);
     if (!o->alone && !value && !*l->words)
         return fail(err, PB_E_INVALID, "'%s' wants a value", word);
     rc = set_option(l, o, o->alone || value ? value : *l->words++, err);
@@ -355,21 +347,6 @@ static void refuse_prose(struct add_line *l)
         l->plain[1] = NULL; /* one word that says nothing; it is told what would */
 }
 
-/* No shell is run that could read these. */
-static int refuse_shell(const char *const *words, struct pb_error *err)
-{
-    static const char *const marks[] = { "&&", "||", "|", ";", "&", ">", "<", ">>" };
-
-    for (; *words; words++)
-        for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-            if (strcmp(*words, marks[i]) == 0)
-                return fail(err, PB_E_INVALID,
-                            "'%s' is for a shell, and none is run: one command at a time, or "
-                            "'sh -c \"…\"' behind NAME --",
-                            marks[i]);
-    return 0;
-}
-
 /* ---- the server ---- */
 
 static const char *const *words_in(struct spec *s, const char **list)
@@ -377,11 +354,21 @@ static const char *const *words_in(struct spec *s, const char **list)
     return spec_words(s, (const char *const *)list);
 }
 
-static bool is_count(const char *text)
+static bool is_port(const char *text)
 {
     size_t n = strspn(text, "0123456789");
 
-    return n && n < 6 && !text[n] && *text != '0';
+    return n && n < 6 && !text[n] && *text != '0' && strtoul(text, NULL, 10) <= UINT16_MAX;
+}
+
+static int check_oauth(const struct spec *s, const struct add_line *l, struct pb_error *err)
+{
+    if (l->callback_port && !is_port(l->callback_port))
+        return fail(err, PB_E_INVALID, "--callback-port is a number from 1 to %d", UINT16_MAX);
+    if ((l->client_id || l->callback_port) && !s->url)
+        return fail(err, PB_E_INVALID,
+                    "--client-id and --callback-port are for URLs: a command logs in by itself");
+    return 0;
 }
 
 static int set_timeout(struct spec *s, const char *text, struct pb_error *err)
@@ -423,8 +410,8 @@ static int make_server(struct config *c, struct add_line *l, struct pb_error *er
     rc = add_parse(&s, &l->r, err);
     if (rc == 0 && l->timeout)
         rc = set_timeout(s, l->timeout, err);
-    if (rc == 0 && l->callback_port && !is_count(l->callback_port))
-        rc = fail(err, PB_E_INVALID, "--callback-port is a number");
+    if (rc == 0)
+        rc = check_oauth(s, l, err);
     if (rc < 0)
         return rc;
     if (l->n_with)
@@ -464,20 +451,15 @@ static int make_of_json(struct config *c, struct add_line *l, struct pb_error *e
 
 static void begin_line(struct add_line *l, const struct add_request *beside)
 {
-    size_t n = 2;
+    size_t n = add_count(l->words) + 2;
 
-    for (size_t i = 0; l->words[i]; i++)
-        n++;
     if (beside) {
         l->r = *beside;
-        for (size_t i = 0; beside->env && beside->env[i]; i++)
-            n++;
-        for (size_t i = 0; beside->headers && beside->headers[i]; i++)
-            n++;
+        n += add_count(beside->env) + add_count(beside->headers);
     }
     l->r.words = l->r.command = NULL;
     l->plain = arena_alloc(l->arena, n * sizeof *l->plain);
-    l->env = arena_alloc(l->arena, n * sizeof *l->env);
+    l->env.pairs = arena_alloc(l->arena, n * sizeof *l->env.pairs);
     l->headers = arena_alloc(l->arena, n * sizeof *l->headers);
 }
 
@@ -485,11 +467,26 @@ static void begin_line(struct add_line *l, const struct add_request *beside)
 static void end_line(struct add_line *l, const struct add_request *beside)
 {
     for (size_t i = 0; beside && beside->env && beside->env[i]; i++)
-        keep_env(l, beside->env[i]);
+        add_env_put(&l->env, beside->env[i]);
     for (size_t i = 0; beside && beside->headers && beside->headers[i]; i++)
         l->headers[l->n_headers++] = beside->headers[i];
-    l->r.env = (const char *const *)l->env;
+    l->r.env = (const char *const *)l->env.pairs;
     l->r.headers = (const char *const *)l->headers;
+}
+
+static int read_line(struct config *c, struct add_line *l, const struct add_request *beside,
+                     struct pb_error *err)
+{
+    int rc;
+
+    begin_line(l, beside);
+    take_assignments(l);
+    l->words += find_program(l->words, &l->program);
+    rc = take_words(l, err);
+    if (rc < 0)
+        return rc;
+    end_line(l, beside);
+    return takes_command(l) ? make_server(c, l, err) : make_of_json(c, l, err);
 }
 
 int add_read_line(struct config *c, const char *const *words, const struct add_request *beside,
@@ -497,16 +494,8 @@ int add_read_line(struct config *c, const char *const *words, const struct add_r
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct add_line l = { .words = skip_prompt(words), .arena = &arena };
-    int rc = refuse_shell(words, err);
+    int rc = read_line(c, &l, beside, err);
 
-    if (rc < 0)
-        return rc;
-    begin_line(&l, beside);
-    take_assignments(&l);
-    l.words += find_program(l.words, &l.program);
-    rc = take_words(&l, err);
-    if (rc < 0)
-        return rc;
-    end_line(&l, beside);
-    return takes_command(&l) ? make_server(c, &l, err) : make_of_json(c, &l, err);
+    add_env_done(&l.env);
+    return rc;
 }

@@ -43,19 +43,10 @@ static void note(struct variables *v, struct span name)
     };
 }
 
-static size_t count(const char *const *list)
-{
-    size_t n = 0;
-
-    while (list && list[n])
-        n++;
-    return n;
-}
-
 /* Of the command's own, and those that docker is told to hand on. */
 static void note_all(struct variables *v, const char *const *words, const char *const *env)
 {
-    v->list = arena_alloc(v->arena, (count(words) + count(env) + 1) * sizeof *v->list);
+    v->list = arena_alloc(v->arena, (add_count(words) + add_count(env) + 1) * sizeof *v->list);
     for (size_t i = 0; env && env[i]; i++)
         note(v, add_cut_at(span_of(env[i]), "=", 0));
     for (size_t i = 0; words && words[i] && words[i + 1]; i++)
@@ -92,7 +83,7 @@ const char *const *add_secret_names(struct arena *a, const char *const *words,
     size_t n = 0;
 
     note_all(&v, words, env);
-    names = arena_alloc(a, (v.n + count(headers) + 1) * sizeof *names);
+    names = arena_alloc(a, (v.n + add_count(headers) + 1) * sizeof *names);
     for (size_t i = 0; i < v.n; i++)
         if (v.list[i].is_secret && !has_name(names, v.list[i].name))
             names[n++] = v.list[i].name;

@@ -325,13 +325,12 @@ void add_name_itself(struct spec *s, const struct add_request *beside)
     AUTO_ARENA struct arena a = { 0 };
     struct add_name name = { 0 };
     const char **words;
-    size_t n = 0;
+    size_t n;
 
     if (s->url) {
         name_url(&name, s->url);
     } else {
-        while (s->args[n])
-            n++;
+        n = add_count(s->args);
         words = arena_alloc(&a, (n + 2) * sizeof *words);
         words[0] = s->command;
         for (size_t i = 0; i < n; i++)

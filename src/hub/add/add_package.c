@@ -9,6 +9,7 @@ struct runner {
     enum add_named_by named_by;
     const char *names; /* the option that names the package when it is not the first word */
     const char *const *values;
+    bool through; /* runs a command, and whatever is said here of commands is meant of that one */
 };
 
 static const char *const npx_values[] = { "-p", "--package", "-c", "--call", NULL };
@@ -74,6 +75,12 @@ static const char *const deno_values[] = { "-c",         "--config",    "--impor
 static const char *const script_values[] = { "-r", "--require", "--import", "--env-file",  "-W",
                                              "-X", "--cwd",     "-t",       "--transport", NULL };
 
+static const char *const sudo_values[] = { "-C", "--close-from",      "-D", "--chdir",
+                                           "-g", "--group",           "-h", "--host",
+                                           "-p", "--prompt",          "-R", "--chroot",
+                                           "-T", "--command-timeout", "-u", "--user",
+                                           NULL };
+
 /* In the order in which they are tried: of several with one name the first whose words follow. */
 /* clang-format off */
 static const struct runner runners[] = {
@@ -93,6 +100,7 @@ static const struct runner runners[] = {
     { "podman",  "run",  NULL,  SPEC_PACKAGE_DOCKER, ADD_BY_IMAGE,  NULL,        docker_values },
     { "python",  NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        script_values },
     { "python3", NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        script_values },
+    { "sudo",    NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, NULL,        sudo_values, true },
     { "uv",      "run",  NULL,  SPEC_PACKAGE_NONE,   ADD_BY_SCRIPT, "-m",        uv_values },
     { "uv",      "tool", "run", SPEC_PACKAGE_NONE,   ADD_BY_PYTHON, NULL,        uv_values },
     { "uvx",     NULL,   NULL,  SPEC_PACKAGE_NONE,   ADD_BY_PYTHON, NULL,        uv_values },
@@ -158,6 +166,8 @@ static bool in_list(const char *const *list, const char *word)
 static size_t skip_options(const struct runner *r, const char *const *words, size_t i)
 {
     for (; words[i]; i++) {
+        if (r->through && add_is_assignment(words[i]))
+            continue; /* "sudo A=1 docker run x" */
         if (words[i][0] != '-' || !words[i][1])
             break;
         if (in_list(r->values, words[i]) && words[i + 1])
@@ -336,13 +346,26 @@ static const struct runner_quiet {
     { "yarn", "q", "--quiet", "-q" },
 };
 
+/* The command itself, behind sudo and its options; r is NULL when it is no runner. */
+static const char *const *see_through(const char *const *words, const struct runner **r)
+{
+    while ((*r = *words ? find_runner(words) : NULL) && (*r)->through) {
+        size_t at = first_operand(*r, words);
+
+        if (!words[at])
+            break;
+        words += at;
+    }
+    return words;
+}
+
 int add_complete(struct arena *a, const char *const **words, const char *const *env,
                  struct pb_error *err)
 {
-    const struct runner *r = find_runner(*words);
-    const char *const *old = *words;
+    const struct runner *r;
+    const char *const *all = *words, *const *old = see_through(all, &r);
     struct filler f = { 0 };
-    size_t n = 0, n_env = 0, at, behind, i = 0;
+    size_t at, behind, i = 0;
 
     if (!r)
         return 0;
@@ -350,11 +373,9 @@ int add_complete(struct arena *a, const char *const **words, const char *const *
     behind = behind_sub(r, old);
     if (!behind || (!old[at] && !option_value(old, at, r->names)))
         return tell_nothing(old, r, err);
-    while (old[n])
-        n++;
-    while (env && env[n_env])
-        n_env++;
-    f.words = arena_alloc(a, (n + 2 * n_env + 4) * sizeof *f.words);
+    f.words = arena_alloc(a, (add_count(all) + 2 * add_count(env) + 4) * sizeof *f.words);
+    while (all < old)
+        fill(&f, *all++);
     while (i < behind)
         fill(&f, old[i++]);
     if (r->kind == SPEC_PACKAGE_DOCKER)

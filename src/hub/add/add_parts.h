@@ -10,7 +10,8 @@
  *   add_login.c     which login it wants
  *   add_name.c      the name that a command or URL gives itself
  *   add_package.c   packages and their runners
- *   add_paste.c     anything that people paste, told apart */
+ *   add_paste.c     anything that people paste, told apart
+ *   add_words.c     a line split into words */
 #pragma once
 #include "add.h"
 #include "hub/config/config.h"
@@ -28,7 +29,10 @@ struct add_package {
     enum add_named_by named_by;
 };
 
-/* The words of a line, as a shell would read it without its variables; NULL-ended, in the arena. */
+size_t add_count(const char *const *list); /* NULL is an empty one */
+
+/* The words of a line, as a shell would read it without its variables and its comments;
+ * NULL-ended, in the arena. What only a shell can do is refused. */
 MUST_CHECK int add_split(struct arena *a, const char *text, const char *const **out,
                          struct pb_error *err);
 
@@ -65,12 +69,30 @@ const char *const *add_secret_names(struct arena *a, const char *const *words,
 MUST_CHECK int add_check_name(const char *name, struct pb_error *err);
 /* Letters, digits and '_', and no digit first. */
 bool add_is_env_name(struct span name);
+/* "NAME=value". */
+bool add_is_assignment(const char *word);
+/* How many words stand before a command to set its variables, as a shell takes them: "A=1 B=2 npx",
+ * "env A=1 npx". */
+size_t add_count_assignments(const char *const *words);
+/* Variables, one of each name. */
+struct add_env {
+    const char **pairs; /* "NAME=value", NULL-ended: its owner gives it the room */
+    size_t n;
+    struct map places; /* name -> its place in `pairs` */
+};
+/* In place of one of that name; the pair is borrowed. */
+void add_env_put(struct add_env *e, const char *pair);
+void add_env_done(struct add_env *e);
 
 /* What --transport says, or what goes without saying. `url`: the target is one. */
 MUST_CHECK int add_check_transport(const char *transport, bool url, const char *target,
                                    enum spec_transport *out, struct pb_error *err);
 /* `url` has a scheme. */
 MUST_CHECK int add_check_url(const char *url, struct pb_error *err);
+/* May be NULL. `url`: it stands beside one. */
+MUST_CHECK int add_check_cwd(const char *cwd, bool url, struct pb_error *err);
+/* Are the entries such that they are understood when they are read from a file? */
+MUST_CHECK int add_check_saved(const struct config *c, struct pb_error *err);
 MUST_CHECK int add_check_env(const char *const *env, struct pb_error *err);
 /* "Name:value" in the one spelling that a spec has: "Name: value". */
 MUST_CHECK int add_read_header(struct arena *a, const char *line, const char **out,

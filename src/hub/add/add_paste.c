@@ -100,15 +100,14 @@ static void resolve_login(struct spec *s)
     AUTO_ARENA struct arena a = { 0 };
     const char *const *names;
     struct spec_env_var *vars;
-    size_t n = 0;
+    size_t n;
 
     if (s->auth == SPEC_AUTH_NONE)
         s->auth = add_detect_auth(s->args, s->env, s->headers);
     if (s->auth != SPEC_AUTH_API_KEY || s->env_vars[0].name)
         return;
     names = add_secret_names(&a, s->args, s->env, s->headers);
-    while (names[n])
-        n++;
+    n = add_count(names);
     vars = arena_alloc(&s->arena, (n + 1) * sizeof *vars);
     for (size_t i = 0; i < n; i++)
         vars[i] = (struct spec_env_var){ arena_dup(&s->arena, span_of(names[i])), true };
@@ -155,6 +154,9 @@ int add_paste(struct config **out, const char *text, const struct add_request *b
         return printable(rc, err);
     MAP_FOREACH(slot, &c->specs)
         resolve_login(slot->value);
+    rc = add_check_saved(c, err);
+    if (rc < 0)
+        return printable(rc, err);
     *out = TAKE(c);
     return 0;
 }
@@ -194,6 +196,8 @@ int add_read(struct config **out, const struct add_request *r, struct pb_error *
     } else {
         rc = read_typed(c, r, err);
     }
+    if (rc == 0)
+        rc = add_check_saved(c, err);
     if (rc < 0)
         return printable(rc, err);
     *out = TAKE(c);

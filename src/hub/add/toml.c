@@ -323,7 +323,7 @@ static int read_header(struct toml_reader *r)
     if (rc == 0)
         rc = wrong_here(r, toml_enter(&r->text, &in, buf_span(&last), TOML_IMPLIED, r->err));
     if (rc == 0)
-        rc = wrong_here(r, toml_open(&r->text, in, r->err));
+        rc = wrong_here(r, toml_open(in, r->err));
     if (rc < 0)
         return rc;
     if (next(r) != ']')

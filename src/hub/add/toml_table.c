@@ -86,16 +86,15 @@ int toml_enter(struct toml_text *t, struct toml_table **in, struct span key, enu
     return 0;
 }
 
-int toml_open(struct toml_text *t, struct toml_table *table, struct pb_error *err)
+int toml_open(struct toml_table *table, struct pb_error *err)
 {
-    (void)t;
     if (table->made != TOML_IMPLIED)
         return fail(err, PB_E_INVALID, "this table is there already");
     table->made = TOML_HEADER;
     return 0;
 }
 
-static void write_table(struct buf *out, const struct toml_table *t)
+void toml_write(struct buf *out, const struct toml_table *t)
 {
     buf_byte(out, '{');
     for (const struct toml_member *m = t->first; m; m = m->next) {
@@ -104,11 +103,9 @@ static void write_table(struct buf *out, const struct toml_table *t)
         json_quote(out, m->key);
         buf_byte(out, ':');
         if (m->table)
-            write_table(out, m->table);
+            toml_write(out, m->table);
         else
             buf_add_span(out, m->json);
     }
     buf_byte(out, '}');
 }
-
-void toml_write(struct buf *out, const struct toml_table *t) { write_table(out, t); }

@@ -38,5 +38,5 @@ MUST_CHECK int toml_put(struct toml_text *t, struct toml_table *in, struct span 
 MUST_CHECK int toml_enter(struct toml_text *t, struct toml_table **in, struct span key,
                           enum toml_made made, struct pb_error *err);
 /* [name]: the table that the name leads to is opened; it may be once. */
-MUST_CHECK int toml_open(struct toml_text *t, struct toml_table *table, struct pb_error *err);
+MUST_CHECK int toml_open(struct toml_table *table, struct pb_error *err);
 void toml_write(struct buf *out, const struct toml_table *t);

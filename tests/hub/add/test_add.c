@@ -65,6 +65,17 @@ static struct spec *pasted(const char *text, const struct add_request *beside)
     return s;
 }
 
+static const char *paste_refused(const char *text)
+{
+    static struct pb_error err;
+    AUTO(config) struct config *c = NULL;
+
+    if (add_paste(&c, text, NULL, &err) == 0)
+        TAP_FAIL("this was taken: %.80s", text);
+    CHECK(c == NULL);
+    return err.msg;
+}
+
 /* S1-73 */
 TEST(an_npx_line_is_an_npm_package_with_its_hint)
 {
@@ -183,6 +194,12 @@ TEST(without_a_name_the_server_names_itself)
         { "deno run --allow-net jsr:@acme/notes", "notes" },
         { "deno run -A https://deno.land/x/notes/mod.ts", "notes" },
         { "docker run -i --rm ghcr.io/github/github-mcp-server", "github" },
+        { "sudo docker run mcp/time", "time" },
+        { "sudo -n -u me LEVEL=3 npx @acme/notes-mcp", "notes" },
+        { "sudo /opt/weather-mcp", "weather" },
+        { "npx -y notes-mcp # my server", "notes" },
+        { "LEVEL=3 npx -y notes-mcp", "notes" },
+        { "env LEVEL=3 /opt/weather-mcp", "weather" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -226,6 +243,12 @@ TEST(names_and_commands_are_told_apart_as_claude_does)
         { { "node", "https://h/mcp" }, { NULL }, "node", "http https://h/mcp or sse" },
         { { "u" }, { "https://h/mcp" }, "u", "http https://h/mcp or sse" },
         { { "u", "HTTPS://H/Mcp" }, { NULL }, "u", "http https://H/Mcp or sse" },
+        { { "sudo", "docker", "run", "img" },
+          { NULL },
+          "img",
+          "[sudo][docker][run][-i][--rm][img]" },
+        { { "sudo -n npx @x/fs" }, { NULL }, "fs", "[sudo][-n][npx][-y][@x/fs]" },
+        { { "sudo" }, { "docker", "run", "img" }, "sudo", "[docker][run][img]" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -367,7 +390,7 @@ TEST(nonsense_is_refused_with_a_reason)
         { { 0 }, { "ftp://h/x" }, "a URL begins with http:// or https://" },
         { { 0 }, { "https:///mcp" }, "the URL names no host" },
         { { 0 }, { "https://:80/" }, "the URL names no host" },
-        { { 0 }, { "https://h/a\tb", "x" }, "nothing may follow a URL but options; 'x' does" },
+        { { 0 }, { "https://h/a\tb", "x" }, "nothing may follow a URL but options" },
         { { 0 }, { "a", "https://h/a b" }, "no spaces" },
         { { 0 }, { "a", "https://h/", "b" }, "nothing may follow a URL" },
         { { 0 }, { "My Server!", "cmd" }, "; 'my-server' would be one" },
@@ -379,6 +402,11 @@ TEST(nonsense_is_refused_with_a_reason)
         { { .transport = "tcp" }, { "a", "b" }, "--transport is 'stdio', 'sse' or 'http'" },
         { { .env = env }, { "a", "https://h/" }, "-e is for commands" },
         { { .cwd = "/" }, { "a", "https://h/" }, "--cwd is for commands" },
+        { { .cwd = "" }, { "a", "b" }, "--cwd takes a directory, and this one has no name" },
+        { { 0 }, { "a", "A=1", "https://h/" }, "-e is for commands" },
+        { { 0 }, { "a", "A=1" }, "the command is empty" },
+        { { 0 }, { "sudo" }, "'sudo' is told to run nothing" },
+        { { 0 }, { "sudo docker ps" }, "'docker' must be followed by 'run' and an image" },
         { { .headers = header }, { "a", "b" }, "-H is for URLs" },
         { { .env = no_value }, { "a", "b" }, "-e takes NAME=value, and a word has no '='" },
         { { .env = bad_env }, { "a", "b" }, "a name has only letters" },
@@ -405,6 +433,70 @@ TEST(what_may_be_a_secret_is_not_repeated)
     r.words = (const char *const[]){ "KEY=sk-123456", "b", NULL };
     r.env = NULL;
     CHECK(strstr(refused(&r), "sk-") == NULL);
+    r.words = (const char *const[]){ "KEY=sk-123456", NULL };
+    CHECK_HAS(refused(&r), "'KEY' alone does not say what to run");
+    CHECK(strstr(refused(&r), "sk-") == NULL);
+    r.words = (const char *const[]){ "KEY=sk-1.2/3", NULL };
+    CHECK(strstr(refused(&r), "sk-") == NULL);
+    r.words = (const char *const[]){ "a", "https://h/m", "sk-123456", NULL };
+    CHECK(strstr(refused(&r), "sk-") == NULL);
+    CHECK(strstr(paste_refused("https://h/m sk-123456"), "sk-") == NULL);
+    CHECK_HAS(paste_refused("claude mcp add --tokn=sk-123456 x -- y"), "'--tokn' is no option");
+    CHECK(strstr(paste_refused("claude mcp add --tokn=sk-123456 x -- y"), "sk-") == NULL);
+}
+
+/* As a shell does. */
+TEST(assignments_before_a_command_are_its_variables)
+{
+    static const struct {
+        const char *words[6], *command[6], *name;
+    } cases[] = {
+        { { "x", "TOKEN=s", "npx", "foo" }, { NULL }, NULL },
+        { { "x" }, { "TOKEN=s", "npx", "foo" }, NULL },
+        { { "TOKEN=s", "npx", "foo" }, { NULL }, "x" },
+        { { NULL }, { "TOKEN=s", "npx", "foo" }, "x" },
+        { { "TOKEN=s", "npx", "foo" }, { NULL }, NULL },
+        { { "x", "env", "TOKEN=s", "npx", "foo" }, { NULL }, NULL },
+        { { "x", "TOKEN=s npx foo" }, { NULL }, NULL },
+        { { "x" }, { "TOKEN=old", "/usr/bin/env", "TOKEN=s", "npx", "foo" }, NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct add_request r = { .words = cases[i].words,
+                                 .command = cases[i].command[0] ? cases[i].command : NULL,
+                                 .name = cases[i].name };
+        AUTO(spec) struct spec *s = added(&r);
+
+        CHECK_STR(s->command, "npx");
+        CHECK_STR(s->env[0], "TOKEN=s");
+        CHECK(s->env[1] == NULL);
+        CHECK_INT(s->auth, SPEC_AUTH_API_KEY);
+    }
+}
+
+TEST(variables_given_as_options_go_before_assignments)
+{
+    struct add_request r = {
+        .words = (const char *const[]){ "A=1", "B=2", "docker", "run", "img", NULL },
+        .env = (const char *const[]){ "B=3", NULL },
+    };
+    AUTO(spec) struct spec *s = added(&r);
+
+    CHECK_STR(s->env[0], "A=1");
+    CHECK_STR(s->env[1], "B=3");
+    CHECK(s->env[2] == NULL);
+    CHECK_STR(reach(s), "[docker][run][-i][--rm][-e][A][-e][B][img]");
+}
+
+TEST(options_of_one_letter_may_have_their_value_in_the_same_word)
+{
+    AUTO(spec) struct spec *command = pasted("claude mcp add -eTOKEN=s -e=A=1 x -- y", NULL);
+    AUTO(spec) struct spec *url = pasted("claude mcp add -thttp -H'X: y' x https://h/", NULL);
+
+    CHECK_STR(command->env[0], "TOKEN=s");
+    CHECK_STR(command->env[1], "A=1");
+    CHECK_STR(url->headers[0], "X: y");
+    CHECK_STR(reach(url), "http https://h/");
 }
 
 TEST(a_url_that_begins_with_a_variable_is_named_by_it)
@@ -416,6 +508,162 @@ TEST(a_url_that_begins_with_a_variable_is_named_by_it)
     CHECK_STR(s->name, "base");
     CHECK_STR(at->name, "base");
     CHECK_STR(owner->name, "x");
+}
+
+/* ---- what only a shell can do ---- */
+
+TEST(what_a_shell_would_do_is_refused_unless_it_is_quoted)
+{
+    static const struct {
+        const char *text, *mark;
+    } cases[] = {
+        { "npx foo; ls", "';'" },
+        { "npx foo 2>&1", "'>'" },
+        { "npx foo >log", "'>'" },
+        { "npx foo >> log", "'>>'" },
+        { "npx foo|tee x", "'|'" },
+        { "npx foo&", "'&'" },
+        { "npx foo && ls", "'&&'" },
+        { "npx foo||ls", "'||'" },
+        { "npx foo < in", "'<'" },
+        { "x -- npx foo ; ls", "';'" },
+        { "claude mcp add x -- a;b", "';'" },
+    };
+    static const struct {
+        const char *text, *reach;
+    } good[] = {
+        { "npx foo 'a;b' \"c&&d\" e\\|f", "[npx][-y][foo][a;b][c&&d][e|f]" },
+        { "x -- sh -c 'a | b > c'", "[sh][-c][a | b > c]" },
+        { "uvx mcp-server-fetch>=1.0", "[uvx][mcp-server-fetch>=1.0]" },
+        { "npx foo --key=<your-key>", "[npx][-y][foo][--key=<your-key>]" },
+        { "npx foo --url=https://h/?a=1&b=2", "[npx][-y][foo][--url=https://h/?a=1&b=2]" },
+        { "https://h/mcp?a=1&b=2;c", "http https://h/mcp?a=1&b=2;c or sse" },
+        { "npx foo a#b # my; server", "[npx][-y][foo][a#b]" },
+        { "npx foo # one\n  bar '#' \\# # two", "[npx][-y][foo][bar][#][#]" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CHECK_HAS(paste_refused(cases[i].text), cases[i].mark);
+        CHECK_HAS(paste_refused(cases[i].text), " is for a shell, and none is run");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        AUTO(spec) struct spec *s = pasted(good[i].text, NULL);
+
+        CHECK_STR(reach(s), good[i].reach);
+    }
+}
+
+TEST(a_comment_in_json_ends_where_it_ends)
+{
+    AUTO(spec) struct spec *s = pasted("{/*/ c */\"x\":{\"command\":\"y\"}/**/}//", NULL);
+
+    CHECK_STR(s->name, "x");
+    CHECK_STR(reach(s), "[y]");
+}
+
+TEST(options_for_a_login_are_for_urls_and_ports_are_ports)
+{
+    AUTO(spec) struct spec *s = pasted("claude mcp add x --callback-port 65535 https://h/", NULL);
+
+    CHECK_STR(s->oauth, "{\"callbackPort\":65535}");
+    CHECK_HAS(paste_refused("claude mcp add x --callback-port 99999 https://h/"),
+              "--callback-port is a number from 1 to 65535");
+    CHECK_HAS(paste_refused("claude mcp add x --callback-port 65536 https://h/"),
+              "--callback-port is a number from 1 to 65535");
+    CHECK_HAS(paste_refused("claude mcp add --callback-port 80 x -- y"),
+              "--client-id and --callback-port are for URLs");
+    CHECK_HAS(paste_refused("claude mcp add --client-id i x -- y"),
+              "--client-id and --callback-port are for URLs");
+}
+
+/* ---- bounds ---- */
+
+static const char *with_tools(size_t n)
+{
+    static struct buf text;
+
+    text.n = 0;
+    buf_str(&text, "gemini mcp add x --include-tools a");
+    for (size_t i = 1; i < n; i++)
+        buf_str(&text, ",b");
+    buf_str(&text, " https://h/");
+    return buf_cstr(&text);
+}
+
+TEST(what_is_added_can_be_read_again)
+{
+    AUTO(spec) struct spec *s = pasted(with_tools(SPEC_WORDS_MAX), NULL);
+    AUTO_BUF struct buf text = { 0 };
+
+    CHECK_STR(s->enabled_tools[SPEC_WORDS_MAX - 1], "b");
+    CHECK_HAS(paste_refused(with_tools(SPEC_WORDS_MAX + 1)), "more than 1024 tools are named");
+    CHECK_HAS(paste_refused(with_tools(10 * SPEC_WORDS_MAX)), "more than 1024 tools are named");
+    /* The same of all else that a file may not have. */
+    buf_str(&text, "x -- ");
+    for (size_t i = 0; i <= CONFIG_VALUE_MAX; i++)
+        buf_byte(&text, 'y');
+    CHECK_HAS(paste_refused(buf_cstr(&text)), "'x' could not be read again: ");
+    CHECK_HAS(paste_refused(buf_cstr(&text)), "longer than");
+}
+
+TEST(a_text_describes_a_bounded_number_of_servers)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    for (size_t i = 0; i <= HUB_SERVERS_MAX; i++)
+        buf_printf(&text, "patchbay add s%zu -- x\n", i);
+    CHECK_HAS(paste_refused(buf_cstr(&text)), "more than 10000 servers");
+}
+
+/* A table of Codex with so many of both. */
+static const char *with_env(size_t keys, size_t names)
+{
+    static struct buf text;
+
+    text.n = 0;
+    buf_str(&text, "[mcp_servers.x]\ncommand = 'y'\nenv_vars = [");
+    for (size_t i = 0; i < names; i++)
+        buf_printf(&text, "'B%zu',", i);
+    buf_str(&text, "]\n[mcp_servers.x.env]\n");
+    for (size_t i = 0; i < keys; i++)
+        buf_printf(&text, "A%zu = '1'\n", i);
+    return buf_cstr(&text);
+}
+
+TEST(tables_of_codex_have_bounded_lists)
+{
+    AUTO(spec) struct spec *s = pasted(with_env(SPEC_WORDS_MAX / 2, SPEC_WORDS_MAX / 2), NULL);
+
+    CHECK_STR(s->env[SPEC_WORDS_MAX - 1], "B511=${B511}");
+    CHECK_STR(paste_refused(with_env(SPEC_WORDS_MAX + 1, 1)),
+              "this is TOML: mcp_servers.x: env: 1025 items; at most 1024 are allowed");
+    CHECK_STR(paste_refused(with_env(1, SPEC_WORDS_MAX + 1)),
+              "this is TOML: mcp_servers.x: env_vars: 1025 items; at most 1024 are allowed");
+    CHECK_STR(paste_refused(with_env(4000, 100000)),
+              "this is TOML: mcp_servers.x: env: 4000 items; at most 1024 are allowed");
+    CHECK_HAS(paste_refused(with_env(SPEC_WORDS_MAX, 1)), "1025 members; at most 1024 are allowed");
+}
+
+TEST(a_name_that_codex_has_twice_counts_once)
+{
+    AUTO(spec)
+    struct spec *s = pasted("[mcp_servers.x]\ncommand = 'y'\nenv = { B = '1' }\n"
+                            "env_vars = ['A', 'A', 'B', { name = 'A' }]",
+                            NULL);
+    AUTO(spec)
+    struct spec *url = pasted("[mcp_servers.x]\nurl = 'https://h/'\n"
+                              "bearer_token_env_var = 'T'\n"
+                              "http_headers = { Authorization = 'a', X = '1' }\n"
+                              "env_http_headers = { X = 'V', Y = 'V' }\n",
+                              NULL);
+
+    CHECK_STR(s->env[0], "B=1");
+    CHECK_STR(s->env[1], "A=${A}");
+    CHECK(s->env[2] == NULL);
+    CHECK_STR(url->headers[0], "Authorization: a");
+    CHECK_STR(url->headers[1], "X: 1");
+    CHECK_STR(url->headers[2], "Y: ${V}");
+    CHECK(url->headers[3] == NULL);
 }
 
 TEST(a_command_has_a_bounded_number_of_words)
