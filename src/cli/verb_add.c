@@ -52,6 +52,8 @@ static void print_added(const struct spec *s, const char *file)
     home_print_line(spec_transport_name(s->transport), buf_cstr(&what));
     home_print_pairs("env", s->env, '=');
     home_print_pairs("headers", s->headers, ':');
+    if (s->cwd)
+        home_print_line("directory", s->cwd);
     if (s->auth != SPEC_AUTH_NONE)
         home_print_line("login", spec_auth_name(s->auth));
 }
@@ -153,7 +155,7 @@ static int add_servers(struct cli *cli, struct add_request *r)
     struct add_around around = { getcwd(here, sizeof here), is_taken, cli };
     AUTO(config) struct config *all = NULL;
     AUTO_FREE char *file = NULL;
-    const char *scope = NULL;
+    const char *scope = cli_option(cli, "scope");
     struct map_slot *slot;
     struct pb_error err;
     int status;

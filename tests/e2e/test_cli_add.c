@@ -327,6 +327,45 @@ TEST(names_are_short_and_give_way_to_those_that_are_there)
     rig_end();
 }
 
+/* The daemon runs somewhere else. */
+TEST(a_relative_file_is_found_where_it_was_when_it_was_added)
+{
+    rig_begin();
+    temp_file("notes.py", "");
+    CHECK_INT(mkdir(in_home("dist"), 0700), 0);
+    temp_file("dist/index.js", "");
+    CHECK_INT(RUN("add", "a", "--", "node", "./dist/index.js"), 0);
+    CHECK_STR(entry_of("a", "cwd"), home);
+    CHECK_HAS(out, "  directory  ");
+    add("python notes.py --x");
+    CHECK_STR(entry_of("notes", "cwd"), home);
+    add("{\"c\":{\"command\":\"node\",\"args\":[\"dist/index.js\"]}}");
+    CHECK_STR(entry_of("c", "cwd"), home);
+    CHECK_INT(RUN("add", "d", "--", "./notes.py"), 0);
+    CHECK_STR(entry_of("d", "cwd"), home);
+    CHECK_INT(RUN("add", "e", "--", "files-server", "."), 0);
+    CHECK_STR(entry_of("e", "cwd"), home);
+
+    /* The very same is not wanted twice, though it names itself. */
+    CHECK_INT(RUN("add", "python notes.py --x"), 1);
+    CHECK_HAS(err, "there is a server 'notes' already, at ");
+
+    CHECK_INT(RUN("add", "--cwd", "/srv", "f", "--", "node", "./dist/index.js"), 0);
+    CHECK_STR(entry_of("f", "cwd"), "/srv");
+    CHECK_INT(RUN("add", "g", "--", "node", "./not/there.js", "dist"), 0);
+    CHECK_STR(entry_of("g", "cwd"), "");
+    CHECK_INT(RUN("add", "h", "--", "node", in_home("notes.py")), 0);
+    CHECK_STR(entry_of("h", "cwd"), "");
+    /* In a project's own file relative is right. */
+    CHECK_INT(RUN("add", "-s", "project", "i", "--", "node", "./dist/index.js"), 0);
+    add("claude mcp add -s project j -- node ./dist/index.js");
+    CHECK_HAS(file_text(".mcp.json"), "\"j\"");
+    CHECK(strstr(file_text(".mcp.json"), "cwd") == NULL);
+    CHECK_INT(RUN("add", "-s", "user", "claude mcp add -s project k -- node ./dist/index.js"), 0);
+    CHECK_STR(entry_of("k", "cwd"), home);
+    rig_end();
+}
+
 TEST(no_secret_of_a_command_line_is_printed)
 {
     static const struct {

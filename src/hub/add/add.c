@@ -329,6 +329,7 @@ static int make_command(struct spec **out, struct add_reading *d, const struct a
     add_find_package(d->target, &package);
     set_package(s, &package);
     s->cwd = r->cwd ? arena_dup(&s->arena, span_of(r->cwd)) : NULL;
+    add_run_here(s, r);
     s->auth = add_detect_auth(d->target, d->env, NULL);
     *out = s;
     return 0;

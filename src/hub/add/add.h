@@ -36,7 +36,7 @@ struct add_request {
     const char *inherit_env; /* as inherit_parse() takes it, or NULL */
     bool lazy;
     const struct add_around *around; /* may be NULL */
-    const char **scope;              /* gets what a pasted line says of it; may be NULL */
+    const char **scope; /* NULL in it: gets what a pasted line says of it; may be NULL */
 };
 
 /* The spec, its name and its kind of login found out; -PB_E_INVALID says what is wrong and what

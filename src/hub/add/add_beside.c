@@ -102,6 +102,8 @@ static int take_all(struct spec *s, const struct add_request *r, struct pb_error
         rc = fail_in(err, "--inherit-env");
     if (rc == 0 && r->cwd)
         s->cwd = arena_dup(&s->arena, span_of(r->cwd));
+    if (rc == 0)
+        add_run_here(s, r);
     if (rc == 0 && r->lazy)
         s->start = SPEC_LAZY;
     return rc;

@@ -91,6 +91,7 @@ static int read_bare(struct config *c, struct json entry, const struct add_reque
 
     if (rc < 0)
         return rc;
+    add_run_here(s, beside);
     set_name(s, json_str(json_get(entry, "name"), &a), beside);
     return add_put(c, s, err);
 }

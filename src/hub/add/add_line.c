@@ -181,7 +181,7 @@ static int set_scope(struct add_line *l, const char *value, struct pb_error *err
     for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
         if (strcmp(scopes[i], value) != 0)
             continue;
-        if (l->r.scope)
+        if (l->r.scope && !*l->r.scope)
             *l->r.scope = scopes[i];
         return 0;
     }

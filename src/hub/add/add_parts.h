@@ -4,6 +4,7 @@
  *   add_beside.c    options that stand beside what is pasted
  *   add_check.c     what is wrong with them
  *   add_codex.c     how Codex writes down its servers
+ *   add_here.c      the directory of relative paths
  *   add_json.c      the JSON of any client
  *   add_line.c      a whole command line
  *   add_link.c      links by which editors install a server
@@ -83,6 +84,9 @@ struct add_env {
 /* In place of one of that name; the pair is borrowed. */
 void add_env_put(struct add_env *e, const char *pair);
 void add_env_done(struct add_env *e);
+/* Keeps the directory that it was added in, if it names a file of that and nobody said where it
+ * runs; an entry of a project is for all who have that project, wherever it lies. */
+void add_run_here(struct spec *s, const struct add_request *r);
 
 /* What --transport says, or what goes without saying. `url`: the target is one. */
 MUST_CHECK int add_check_transport(const char *transport, bool url, const char *target,
