@@ -267,7 +267,10 @@ enum {
     /* The command line */
     WANTED_KINDS_MAX = 32,   /* kinds of value that one schema is seen to take */
     WANTED_STEPS_MAX = 1000, /* schemas that are looked into to find out */
+    TELL_STEPS_MAX = 20000,  /* the same for all that is told of one tool; then "…" */
+    TELL_STEP_BYTES = 64,    /* of told text that count as one of them */
     ARGUMENT_DOTS_MAX = 16,  /* objects within objects that a dotted key means */
+    ARGUMENT_LISTS_MAX = 16, /* lists within lists that one text is put into */
 
     /* Registries */
     REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */

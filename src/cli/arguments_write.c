@@ -21,6 +21,7 @@ struct argument_slot {
 
 struct fitting {
     const struct schema *schema;
+    struct wanted_from from; /* the same schema */
     struct arena *arena;
     struct pb_error *err;
     struct argument_slot root;
@@ -53,7 +54,7 @@ static struct argument_slot *slot_get(struct fitting *f, struct argument_slot *i
         return s;
     s = arena_alloc(f->arena, sizeof *s);
     s->key = key;
-    s->place = wanted_member(f->schema, in->place, key);
+    s->place = wanted_member(f->from, in->place, key);
     if (in->last_child)
         in->last_child->next = s;
     else
@@ -93,16 +94,16 @@ static void add_near(void *ctx, struct span key, struct json place)
 static int check_known(struct fitting *f, const struct argument_slot *in, struct span key,
                        bool typed)
 {
-    bool closed = wanted_is_closed(f->schema, in->place);
+    bool closed = wanted_is_closed(f->from, in->place);
     AUTO_BUF struct buf text = { 0 };
     struct near near;
 
     if (!f->schema || (!closed && !typed) ||
-        !json_is(wanted_member(f->schema, in->place, key), JSON_NONE) ||
-        !json_is(wanted_word(f->schema, in->place, "patternProperties"), JSON_NONE))
+        !json_is(wanted_member(f->from, in->place, key), JSON_NONE) ||
+        !json_is(wanted_word(f->from, in->place, "patternProperties"), JSON_NONE))
         return 0;
     near_init(&near, key);
-    wanted_members(f->schema, in->place, add_near, &near, f->arena);
+    wanted_members(f->from, in->place, add_near, &near, f->arena);
     if (!closed && !(typed && near.n))
         return 0;
     buf_printf(&text, "there is no argument '%.*s'", SPAN_ARG(key));
@@ -121,7 +122,7 @@ static int put_leaf(struct fitting *f, struct argument_slot *in, struct span key
     s = slot_get(f, in, key);
     if (s->children)
         return fail(f->err, PB_E_INVALID, "'%.*s' is given as a whole and in parts", SPAN_ARG(key));
-    if (s->given && !wanted_takes(f->schema, s->place, WANTED_ARRAY))
+    if (s->given && !wanted_takes(f->from, s->place, WANTED_ARRAY))
         return fail(f->err, PB_E_INVALID, "'%.*s' is given twice, but is no list",
                     SPAN_ARG(arg->key));
     g = arena_alloc(f->arena, sizeof *g);
@@ -137,8 +138,8 @@ static int put_leaf(struct fitting *f, struct argument_slot *in, struct span key
 /* May a dot after this key lead into it? */
 static bool is_container(const struct fitting *f, struct json place)
 {
-    return !json_is(place, JSON_NONE) && (wanted_takes(f->schema, place, WANTED_OBJECT) ||
-                                          wanted_takes(f->schema, place, WANTED_ANY));
+    return !json_is(place, JSON_NONE) && (wanted_takes(f->from, place, WANTED_OBJECT) ||
+                                          wanted_takes(f->from, place, WANTED_ANY));
 }
 
 /* How much of the key names a container; 0: the key is one of `in`, dots and all. The longest that
@@ -148,11 +149,11 @@ static size_t first_step(const struct fitting *f, const struct argument_slot *in
 {
     const char *dot = key.n ? memchr(key.p, '.', key.n) : NULL;
 
-    if (!dot || !json_is(wanted_member(f->schema, in->place, key), JSON_NONE))
+    if (!dot || !json_is(wanted_member(f->from, in->place, key), JSON_NONE))
         return 0;
     for (size_t n = key.n - 1; n > 0; n--)
         if (key.p[n] == '.' &&
-            is_container(f, wanted_member(f->schema, in->place, span_make(key.p, n))))
+            is_container(f, wanted_member(f->from, in->place, span_make(key.p, n))))
             return n;
     return free && dot > key.p ? (size_t)(dot - key.p) : 0;
 }
@@ -220,23 +221,16 @@ static bool fits(const struct schema *schema, struct json place, struct span jso
            (!schema || schema_check_at(schema, place, json_root(&doc), NULL) == 0);
 }
 
-static void write_only_item(const struct schema *schema, struct json place, struct span text,
-                            struct buf *out)
-{
-    buf_byte(out, '[');
-    arguments_fit(schema, wanted_item(schema, place, 0), text, out);
-    buf_byte(out, ']');
-}
-
-/* The first kind that fits, strings last, because any text is one; an array of one if nothing else
- * is wanted. When nothing fits, what comes nearest, so that the error is about that. */
-static void write_wanted(const struct schema *schema, const struct wanted *w, struct span text,
-                         struct buf *out)
+/* The first kind that fits, strings last, because any text is one. When nothing fits, what comes
+ * nearest, so that the error is about that. Nothing is written if only a list is wanted, whose
+ * schema is given then. */
+static struct json write_wanted(const struct schema *schema, const struct wanted *w,
+                                struct span text, struct buf *out)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_BUF struct buf quoted = { 0 };
     struct span nearest = { 0 };
-    const struct wanted_one *array = NULL;
+    struct json array = { 0 };
     bool string = false;
 
     if (json_parse(&doc, text, NULL, NULL) < 0)
@@ -247,37 +241,60 @@ static void write_wanted(const struct schema *schema, const struct wanted *w, st
 
         if (value.n && fits(schema, w->list[i].place, value)) {
             buf_add_span(out, value);
-            return;
+            return (struct json){ 0 };
         }
         nearest = nearest.n ? nearest : value;
-        array = !array && w->list[i].kind == WANTED_ARRAY ? &w->list[i] : array;
+        if (w->list[i].kind == WANTED_ARRAY && json_is(array, JSON_NONE))
+            array = w->list[i].place;
         string |= w->list[i].kind == WANTED_STRING;
     }
-    if (array && !string && !nearest.n)
-        write_only_item(schema, array->place, text, out);
-    else
-        buf_add_span(out, nearest.n && !string ? nearest : buf_span(&quoted));
+    if (!json_is(array, JSON_NONE) && !string && !nearest.n)
+        return array;
+    buf_add_span(out, nearest.n && !string ? nearest : buf_span(&quoted));
+    return (struct json){ 0 };
 }
 
+/* The same for a schema that may say nothing. */
+static struct json write_fitting(const struct schema *schema, struct json place, struct span text,
+                                 struct buf *out)
+{
+    struct wanted w = { 0 };
+
+    if (!json_is(place, JSON_NONE))
+        wanted_of(&w, (struct wanted_from){ .schema = schema }, place);
+    if (w.n && w.list[0].kind != WANTED_ANY)
+        return write_wanted(schema, &w, text, out);
+    json_quote(out, text);
+    return (struct json){ 0 };
+}
+
+/* Where only a list is wanted it is one of this text alone; a schema may want that of each item
+ * again, without end. */
 void arguments_fit(const struct schema *schema, struct json place, struct span text,
                    struct buf *out)
 {
-    struct wanted w;
+    size_t lists = 0;
 
-    if (json_is(place, JSON_NONE)) {
-        json_quote(out, text);
-        return;
+    for (;; lists++) {
+        struct json array = { 0 };
+
+        if (lists == ARGUMENT_LISTS_MAX)
+            json_quote(out, text);
+        else
+            array = write_fitting(schema, place, text, out);
+        if (json_is(array, JSON_NONE))
+            break;
+        buf_byte(out, '[');
+        place = wanted_item((struct wanted_from){ .schema = schema }, array, 0);
     }
-    wanted_of(&w, schema, place);
-    if (w.n == 1 && w.list[0].kind == WANTED_ANY)
-        json_quote(out, text);
-    else
-        write_wanted(schema, &w, text, out);
+    while (lists--)
+        buf_byte(out, ']');
 }
 
 static bool says_nothing(const struct schema *schema, struct json place)
 {
-    return json_is(place, JSON_NONE) || wanted_takes(schema, place, WANTED_ANY);
+    return json_is(place, JSON_NONE) ||
+           wanted_takes((struct wanted_from){ .schema = schema }, place, WANTED_ANY);
 }
 
 static void write_value(const struct schema *schema, struct json place, const struct argument *arg,
@@ -307,7 +324,7 @@ static void write_list(const struct fitting *f, const struct argument_slot *s, s
     for (const struct given *g = s->given; g; g = g->next) {
         AUTO_BUF struct buf item = { 0 };
 
-        write_value(f->schema, wanted_item(f->schema, s->place, i++), g->argument, &item);
+        write_value(f->schema, wanted_item(f->from, s->place, i++), g->argument, &item);
         json_put_raw(&o, NULL, buf_span(&item));
     }
     json_end(&o);
@@ -317,10 +334,9 @@ static void write_list(const struct fitting *f, const struct argument_slot *s, s
 static void write_defaults(const struct fitting *f, const struct argument_slot *s,
                            struct json_out *o)
 {
-    JSON_FOREACH(name, wanted_word(f->schema, s->place, "required")) {
+    JSON_FOREACH(name, wanted_word(f->from, s->place, "required")) {
         struct span key = json_str(name, f->arena);
-        struct json value =
-            wanted_word(f->schema, wanted_member(f->schema, s->place, key), "default");
+        struct json value = wanted_word(f->from, wanted_member(f->from, s->place, key), "default");
 
         if (!slot_find(f, s, key) && !json_is(value, JSON_NONE))
             json_put_raw_key(o, key, json_text(value));
@@ -362,12 +378,12 @@ static int check_missing(struct fitting *f)
     AUTO_BUF struct buf names = { 0 };
     size_t n = 0;
 
-    JSON_FOREACH(name, wanted_word(f->schema, f->root.place, "required")) {
+    JSON_FOREACH(name, wanted_word(f->from, f->root.place, "required")) {
         struct span key = json_str(name, f->arena);
-        struct json place = wanted_member(f->schema, f->root.place, key);
+        struct json place = wanted_member(f->from, f->root.place, key);
 
         if (slot_find(f, &f->root, key) ||
-            !json_is(wanted_word(f->schema, place, "default"), JSON_NONE))
+            !json_is(wanted_word(f->from, place, "default"), JSON_NONE))
             continue;
         buf_printf(&names, "%s'%.*s'", n++ ? ", " : "", SPAN_ARG(key));
     }
@@ -461,7 +477,9 @@ static int sort_arguments(struct fitting *f, const struct arguments *a)
 int arguments_write(struct arguments *a, const struct schema *schema, struct buf *out,
                     struct pb_error *err)
 {
-    struct fitting f = { .schema = schema, .arena = &a->arena, .err = err };
+    struct fitting f = {
+        .schema = schema, .from = { .schema = schema }, .arena = &a->arena, .err = err
+    };
     int rc;
 
     if (schema)

@@ -3,7 +3,6 @@
 #include "remembered.h"
 #include "show.h"
 #include "signature.h"
-#include "wanted.h"
 
 enum { INDENT = 2, INDENT_MORE = 6, DESCRIBE_DEPTH = 4, DESCRIBE_KEY_MAX = 200 };
 
@@ -95,7 +94,7 @@ static void print_choices(struct json values)
 }
 
 struct describing {
-    const struct schema *schema;
+    struct wanted_from from;
     struct json place;
     struct span before; /* "filter." */
     int depth;
@@ -109,24 +108,28 @@ static void print_parameter(void *ctx, struct span key, struct json place)
     struct describing *d = ctx;
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf line = { 0 };
-    struct json about = wanted_word(d->schema, place, "description");
-    struct json value = wanted_word(d->schema, place, "default");
+    struct json about = wanted_word(d->from, place, "description");
+    struct json value = wanted_word(d->from, place, "default");
+    struct json values = wanted_word(d->from, place, "enum");
     char *shown = arena_printf(&a, "%.*s%.*s", SPAN_ARG(d->before), SPAN_ARG(key));
 
+    if (wanted_is_over(d->from))
+        return;
     if (!d->any && !d->depth)
         heading("Arguments:");
     d->any = true;
     text_make_printable(shown);
     printf("%*s%s%s%s\n", INDENT, "", show_on(SHOW_BOLD), shown, show_off());
-    signature_type(&line, d->schema, place);
-    buf_str(&line, wanted_requires(d->schema, d->place, key) ? ", required" : "");
-    signature_bounds(&line, d->schema, place);
+    signature_type(&line, d->from, place);
+    buf_str(&line, wanted_requires(d->from, d->place, key) ? ", required" : "");
+    signature_bounds(&line, d->from, place);
     if (!json_is(value, JSON_NONE))
         buf_printf(&line, ", default %.*s", SPAN_ARG(json_text(value)));
     show_wrapped(buf_cstr(&line), INDENT_MORE);
-    print_choices(wanted_word(d->schema, place, "enum"));
+    print_choices(values);
     if (json_is(about, JSON_STRING))
         show_wrapped(text_of(about, &a), INDENT_MORE);
+    wanted_told(d->from, line.n + json_text(values).n + json_text(about).n);
     print_inside(d, span_of(shown), place);
 }
 
@@ -134,21 +137,26 @@ static void print_parameter(void *ctx, struct span key, struct json place)
 static void print_inside(const struct describing *d, struct span key, struct json place)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct describing in = { .schema = d->schema, .place = place, .depth = d->depth + 1 };
+    struct describing in = { .from = d->from, .place = place, .depth = d->depth + 1 };
 
     if (in.depth > DESCRIBE_DEPTH || key.n > DESCRIBE_KEY_MAX ||
-        !wanted_takes(d->schema, place, WANTED_OBJECT))
+        !wanted_takes(d->from, place, WANTED_OBJECT))
         return;
     in.before = span_of(arena_printf(&a, "%.*s.", SPAN_ARG(key)));
-    wanted_members(in.schema, in.place, print_parameter, &in, &a);
+    wanted_members(in.from, in.place, print_parameter, &in, &a);
 }
 
-static void print_parameters(const struct definition *d)
+static void print_parameters(const struct definition *d, int *left)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct describing all = { .schema = d->schema, .place = d->input };
+    struct describing all = { .from = { d->schema, left }, .place = d->input };
 
-    wanted_members(d->schema, d->input, print_parameter, &all, &a);
+    wanted_members(all.from, d->input, print_parameter, &all, &a);
+    if (!wanted_is_over(all.from))
+        return;
+    if (!all.any)
+        heading("Arguments:");
+    printf("%*s…\n", INDENT, "");
 }
 
 /* ---- how it is called ----------------------------------------------------------------------- */
@@ -168,13 +176,15 @@ static void add_server(struct buf *out, const struct cli *cli)
     }
 }
 
-static void print_example(const struct cli *cli, const struct definition *d, const char *name)
+static void print_example(const struct cli *cli, const struct definition *d,
+                          struct example_call *call)
 {
     AUTO_BUF struct buf example = { 0 };
     AUTO_BUF struct buf after = { 0 };
 
     add_server(&after, cli);
-    if (d->schema && example_write(&example, d, name, buf_cstr(&after))) {
+    call->after = buf_cstr(&after);
+    if (d->schema && example_write(&example, d, call)) {
         heading("Example:");
         printf("%*s%s\n", INDENT, "", buf_cstr(&example)); /* in one piece: it is to be pasted */
     }
@@ -215,16 +225,18 @@ static int print_tool(const struct cli *cli, const struct definition *d)
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf signature = { 0 };
     const char *name = dotted(d, &a);
+    int left = TELL_STEPS_MAX;
 
     if (cli_option(cli, "json")) {
         show_json(arena_dup(&a, json_text(d->item)));
         return CLI_OK;
     }
-    signature_write(&signature, show_member(d->item, "name", &a), d->schema, d->input);
+    signature_write(&signature, show_member(d->item, "name", &a),
+                    (struct wanted_from){ d->schema, &left }, d->input);
     print_head(name, d->item, buf_cstr(&signature));
     print_hints(json_get(d->item, "annotations"));
-    print_parameters(d);
-    print_example(cli, d, name);
+    print_parameters(d, &left);
+    print_example(cli, d, &(struct example_call){ .tool = name, .left = &left });
     print_outward(d->entry);
     return CLI_OK;
 }

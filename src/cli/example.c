@@ -1,10 +1,9 @@
 #include "example.h"
 #include "arguments.h"
-#include "wanted.h"
 #include <math.h>
 
 enum {
-    EXAMPLE_DEPTH = 6, /* objects in objects */
+    EXAMPLE_DEPTH = 7, /* lists and objects in each other */
     EXAMPLE_ITEMS = 8, /* of a list, and bytes of a text, that must have more: no example */
     EXAMPLE_TEXT = 64,
     EXAMPLE_WORDS = 32,
@@ -75,9 +74,9 @@ static void write_string(struct buf *out, struct json place)
     json_quote(out, buf_span(&long_enough));
 }
 
-static void write_guess(struct buf *out, const struct schema *s, struct json place, int depth);
+static void write_guess(struct buf *out, struct wanted_from from, struct json place, int depth);
 
-static void write_items(struct buf *out, const struct schema *s, struct json place, int depth)
+static void write_items(struct buf *out, struct wanted_from from, struct json place, int depth)
 {
     struct json_out o = json_out(out);
     uint64_t n = 1;
@@ -85,17 +84,17 @@ static void write_items(struct buf *out, const struct schema *s, struct json pla
     if (json_uint(json_get(place, "minItems"), &n, NULL) < 0)
         n = 1;
     json_begin_array(&o, NULL);
-    for (uint64_t i = 0; i < n && i < EXAMPLE_ITEMS; i++) {
+    for (uint64_t i = 0; i < n && i < EXAMPLE_ITEMS && !wanted_is_over(from); i++) {
         AUTO_BUF struct buf item = { 0 };
 
-        write_guess(&item, s, wanted_item(s, place, i), depth + 1);
+        write_guess(&item, from, wanted_item(from, place, i), depth + 1);
         json_put_raw(&o, NULL, buf_span(&item));
     }
     json_end(&o);
 }
 
 struct guessing {
-    const struct schema *schema;
+    struct wanted_from from;
     struct json place;
     struct json_out *o;
     int depth;
@@ -106,24 +105,24 @@ static void write_member(void *ctx, struct span key, struct json place)
     struct guessing *g = ctx;
     AUTO_BUF struct buf value = { 0 };
 
-    if (!wanted_requires(g->schema, g->place, key) || g->depth > EXAMPLE_DEPTH)
+    if (wanted_is_over(g->from) || !wanted_requires(g->from, g->place, key))
         return;
-    write_guess(&value, g->schema, place, g->depth + 1);
+    write_guess(&value, g->from, place, g->depth + 1);
     json_put_raw_key(g->o, key, buf_span(&value));
 }
 
-static void write_object(struct buf *out, const struct schema *s, struct json place, int depth)
+static void write_object(struct buf *out, struct wanted_from from, struct json place, int depth)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct json_out o = json_out(out);
-    struct guessing g = { s, place, &o, depth };
+    struct guessing g = { from, place, &o, depth };
 
     json_begin_object(&o, NULL);
-    wanted_members(s, place, write_member, &g, &a);
+    wanted_members(from, place, write_member, &g, &a);
     json_end(&o);
 }
 
-static void write_kind(struct buf *out, const struct schema *s, const struct wanted_one *w,
+static void write_kind(struct buf *out, struct wanted_from from, const struct wanted_one *w,
                        int depth)
 {
     switch (w->kind) {
@@ -144,10 +143,10 @@ static void write_kind(struct buf *out, const struct schema *s, const struct wan
         write_number(out, w->place, w->kind == WANTED_INTEGER);
         break;
     case WANTED_ARRAY:
-        write_items(out, s, w->place, depth);
+        write_items(out, from, w->place, depth);
         break;
     case WANTED_OBJECT:
-        write_object(out, s, w->place, depth);
+        write_object(out, from, w->place, depth);
         break;
     case WANTED_STRING:
     case WANTED_ANY:
@@ -156,19 +155,23 @@ static void write_kind(struct buf *out, const struct schema *s, const struct wan
     }
 }
 
-/* What the server itself gives as an example or default, or else something of the first kind. */
-static void write_guess(struct buf *out, const struct schema *s, struct json place, int depth)
+/* What the server itself gives as an example or default, or else something of the first kind. What
+ * lies too deep is nothing: whether that will do the check tells. */
+static void write_guess(struct buf *out, struct wanted_from from, struct json place, int depth)
 {
-    struct json example = json_first(wanted_word(s, place, "examples"));
-    struct json value = wanted_word(s, place, "default");
+    struct json example = json_first(wanted_word(from, place, "examples"));
+    struct json value = wanted_word(from, place, "default");
     struct wanted w;
 
-    if (!json_is(example, JSON_NONE) || !json_is(value, JSON_NONE)) {
+    if (depth > EXAMPLE_DEPTH || wanted_is_over(from)) {
+        buf_str(out, "null");
+    } else if (!json_is(example, JSON_NONE) || !json_is(value, JSON_NONE)) {
         buf_add_span(out, json_text(json_is(example, JSON_NONE) ? value : example));
-        return;
+    } else {
+        wanted_of(&w, from, place);
+        write_kind(out, from, &w.list[0], depth);
     }
-    wanted_of(&w, s, place);
-    write_kind(out, s, &w.list[0], depth);
+    wanted_told(from, out->n);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
@@ -248,26 +251,27 @@ static bool is_visible(struct span line)
     return memcmp(copy, line.p, line.n) == 0;
 }
 
-bool example_write(struct buf *out, const struct definition *d, const char *tool, const char *after)
+bool example_write(struct buf *out, const struct definition *d, const struct example_call *call)
 {
+    struct wanted_from from = { d->schema, call->left };
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf json = { 0 };
     AUTO_JSON struct json_doc doc = { 0 };
     char *words[EXAMPLE_WORDS];
     int n;
 
-    write_object(&json, d->schema, d->input, 0);
-    if (json_parse(&doc, buf_span(&json), NULL, NULL) < 0)
+    write_object(&json, from, d->input, 0);
+    if (wanted_is_over(from) || json_parse(&doc, buf_span(&json), NULL, NULL) < 0)
         return false;
     n = words_of(json_root(&doc), words, &a);
     if (!works(d, words, n, json_root(&doc)))
         return false;
     buf_str(out, "patchbay call ");
-    example_word(out, span_of(tool));
+    example_word(out, span_of(call->tool));
     for (int i = 0; i < n; i++) {
         buf_byte(out, ' ');
         example_word(out, span_of(words[i]));
     }
-    buf_str(out, after);
+    buf_str(out, call->after);
     return is_visible(buf_span(out));
 }

@@ -185,11 +185,13 @@ static void tell_unasked(struct json params)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf what = { 0 };
+    int left = TELL_STEPS_MAX;
 
     if (is_url(params))
         buf_printf(&what, "to open %s", shown(json_get(params, "url"), &a));
     else
-        signature_write(&what, "", NULL, json_get(params, "requestedSchema"));
+        signature_write(&what, "", (struct wanted_from){ .left = &left },
+                        json_get(params, "requestedSchema"));
     fprintf(stderr, "patchbay: %s asks: %s %s: that needs a terminal, and there is none here\n",
             asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
 }

@@ -3,11 +3,10 @@
 #include "arguments.h"
 #include "question.h"
 #include "signature.h"
-#include "wanted.h"
 #include <inttypes.h>
 
 struct field {
-    const struct schema *schema;
+    struct wanted_from from;
     struct span key;
     struct json place, choices, names, value; /* `value`: the default */
     bool required, many, secret;
@@ -54,9 +53,11 @@ static void print_choices(const struct field *f, struct arena *a)
 
 static void print_field(const struct field *f, struct arena *a)
 {
-    struct json title = wanted_word(f->schema, f->place, "title");
-    struct json about = wanted_word(f->schema, f->place, "description");
+    struct json title = wanted_word(f->from, f->place, "title");
+    struct json about = wanted_word(f->from, f->place, "description");
     AUTO_BUF struct buf line = { 0 };
+    int left = TELL_STEPS_MAX;
+    struct wanted_from from = { f->from.schema, &left };
 
     if (!json_is(f->choices, JSON_NONE))
         buf_str(&line, f->many ? "any of these, by number or name, with commas between"
@@ -64,10 +65,10 @@ static void print_field(const struct field *f, struct arena *a)
     else if (f->many)
         buf_str(&line, "a list, with commas between");
     else
-        signature_type(&line, f->schema, f->place);
-    if (wanted_takes(f->schema, f->place, WANTED_BOOLEAN))
+        signature_type(&line, from, f->place);
+    if (wanted_takes(f->from, f->place, WANTED_BOOLEAN))
         buf_str(&line, ", yes or no");
-    signature_bounds(&line, f->schema, f->place);
+    signature_bounds(&line, from, f->place);
     buf_str(&line, f->required ? ", required" : "");
     fprintf(stderr, "  %s", printable(f->key, a));
     if (json_is(title, JSON_STRING))
@@ -125,9 +126,9 @@ static void write_one(const struct field *f, struct json place, struct span type
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (span_is_nocase(typed, words[i].word) && wanted_takes(f->schema, place, WANTED_BOOLEAN))
+        if (span_is_nocase(typed, words[i].word) && wanted_takes(f->from, place, WANTED_BOOLEAN))
             typed = span_of(words[i].value);
-    arguments_fit(f->schema, place, typed, out);
+    arguments_fit(f->from.schema, place, typed, out);
 }
 
 static void write_several(const struct field *f, struct span typed, struct buf *out,
@@ -142,7 +143,7 @@ static void write_several(const struct field *f, struct span typed, struct buf *
         const char *comma = memchr(typed.p, ',', typed.n);
         size_t n = comma ? (size_t)(comma - typed.p) : typed.n;
 
-        write_one(f, wanted_item(f->schema, f->place, i++), span_trim(span_make(typed.p, n)), &item,
+        write_one(f, wanted_item(f->from, f->place, i++), span_trim(span_make(typed.p, n)), &item,
                   a);
         json_put_raw(&o, NULL, buf_span(&item));
         typed = span_from(typed, comma ? n + 1 : n);
@@ -179,7 +180,7 @@ static int check_format(const struct field *f, struct json value, struct pb_erro
         { "uri",       "{\"pattern\":\"^[A-Za-z][A-Za-z0-9+.-]*:\\\\S+$\"}", "an address such as https://example.org/" },
     };
     /* clang-format on */
-    struct json format = wanted_word(f->schema, f->place, "format");
+    struct json format = wanted_word(f->from, f->place, "format");
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO(schema) struct schema *s = NULL;
@@ -197,8 +198,8 @@ static int check_typed(const struct field *f, struct span json, struct pb_error 
     AUTO_JSON struct json_doc doc = { 0 };
     int rc = json_parse(&doc, json, NULL, err);
 
-    if (rc == 0 && f->schema)
-        rc = schema_check_at(f->schema, f->place, json_root(&doc), err);
+    if (rc == 0 && f->from.schema)
+        rc = schema_check_at(f->from.schema, f->place, json_root(&doc), err);
     if (rc == -(int)PB_E_LIMIT) /* for the server to check */
         return 0;
     return rc < 0 ? rc : check_format(f, json_root(&doc), err);
@@ -248,7 +249,7 @@ static bool fill_field(FILE *tty, const struct field *f, struct json_out *o)
 
 struct filling {
     FILE *tty;
-    const struct schema *schema;
+    struct wanted_from from;
     struct json place;
     struct json_out *o;
     bool declined;
@@ -257,19 +258,19 @@ struct filling {
 static void ask_field(void *ctx, struct span key, struct json place)
 {
     struct filling *g = ctx;
-    struct field f = { .schema = g->schema, .key = key, .place = place };
+    struct field f = { .from = g->from, .key = key, .place = place };
     struct json item;
 
     if (g->declined)
         return;
-    f.required = wanted_requires(g->schema, g->place, key);
-    f.many = wanted_takes(g->schema, place, WANTED_ARRAY);
-    item = f.many ? wanted_item(g->schema, place, 0) : place;
-    f.choices = wanted_choices(g->schema, item);
-    f.names = wanted_word(g->schema, item, "enumNames");
-    f.value = wanted_word(g->schema, place, "default");
-    f.secret = json_str_is(wanted_word(g->schema, place, "format"), "password") ||
-               json_is(wanted_word(g->schema, place, "writeOnly"), JSON_TRUE);
+    f.required = wanted_requires(g->from, g->place, key);
+    f.many = wanted_takes(g->from, place, WANTED_ARRAY);
+    item = f.many ? wanted_item(g->from, place, 0) : place;
+    f.choices = wanted_choices(g->from, item);
+    f.names = wanted_word(g->from, item, "enumNames");
+    f.value = wanted_word(g->from, place, "default");
+    f.secret = json_str_is(wanted_word(g->from, place, "format"), "password") ||
+               json_is(wanted_word(g->from, place, "writeOnly"), JSON_TRUE);
     g->declined = !fill_field(g->tty, &f, g->o);
 }
 
@@ -294,7 +295,7 @@ bool question_fill(FILE *tty, struct span text, struct buf *content)
 
     if (schema_compile(&schema, text, NULL) < 0 && json_parse(&doc, text, NULL, NULL) < 0)
         text = SPAN("");
-    g.schema = schema;
+    g.from.schema = schema;
     g.place = schema ? schema_root(schema) : text.n ? json_root(&doc) : (struct json){ 0 };
     fputs("  (Enter takes what is in brackets, or leaves out what is not required; Ctrl-D "
           "declines)\n",
@@ -306,7 +307,7 @@ bool question_fill(FILE *tty, struct span text, struct buf *content)
         content->n = 0;
         g.o = &o;
         json_begin_object(&o, NULL);
-        wanted_members(g.schema, g.place, ask_field, &g, &a);
+        wanted_members(g.from, g.place, ask_field, &g, &a);
         json_end(&o);
     } while (!g.declined && !fits_together(schema, buf_span(content)));
     return !g.declined;

@@ -1,5 +1,4 @@
 #include "signature.h"
-#include "wanted.h"
 
 enum {
     TYPE_DEPTH = 4, /* lists of lists */
@@ -17,24 +16,52 @@ static void add_printable(struct buf *out, struct span text, size_t max)
         buf_str(out, "…");
 }
 
-static void add_choices(struct buf *out, struct json values)
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* The alternatives of one type, each told once, however often schemas with different bounds say
+ * it. */
+struct typing {
+    struct buf *out;
+    struct wanted_from from;
+    int depth;
+    struct map told;
+};
+
+static void add_once(struct typing *t, struct span type)
+{
+    bool first = !t->told.n;
+
+    if (map_put(&t->told, type, t))
+        return;
+    buf_str(t->out, first ? "" : " | ");
+    buf_add_span(t->out, type);
+}
+
+static void add_value(struct typing *t, struct json value)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    add_printable(&text, json_text(value), TYPE_VALUE_CHARS);
+    add_once(t, buf_span(&text));
+}
+
+static void add_choices(struct typing *t, struct json values)
 {
     size_t n = 0;
 
     JSON_FOREACH(v, values) {
-        buf_str(out, n ? " | " : "");
         if (n++ == SIGNATURE_CHOICES) {
-            buf_str(out, "…");
+            add_once(t, SPAN("…"));
             return;
         }
-        add_printable(out, json_text(v), TYPE_VALUE_CHARS);
+        add_value(t, v);
     }
 }
 
-static void write_type(struct buf *out, const struct schema *schema, struct json place, int depth);
+static void write_type(struct buf *out, struct wanted_from from, struct json place, int depth);
 
 /* A list whose items each have a schema of their own. */
-static void add_tuple(struct buf *out, const struct schema *schema, struct json first, int depth)
+static void write_tuple(struct buf *out, struct wanted_from from, struct json first, int depth)
 {
     size_t n = 0;
 
@@ -45,15 +72,15 @@ static void add_tuple(struct buf *out, const struct schema *schema, struct json 
             buf_str(out, "…");
             break;
         }
-        write_type(out, schema, item, depth + 1);
+        write_type(out, from, item, depth + 1);
     }
     buf_byte(out, ']');
 }
 
-static void add_list(struct buf *out, const struct schema *schema, struct json place, int depth)
+static void write_list(struct buf *out, struct wanted_from from, struct json place, int depth)
 {
-    struct json item = wanted_item(schema, place, 0);
-    struct json first = wanted_word(schema, place, "prefixItems");
+    struct json item = wanted_item(from, place, 0);
+    struct json first = wanted_word(from, place, "prefixItems");
     AUTO_BUF struct buf type = { 0 };
 
     if (json_is(item, JSON_NONE) || depth == TYPE_DEPTH) {
@@ -61,54 +88,50 @@ static void add_list(struct buf *out, const struct schema *schema, struct json p
         return;
     }
     if (json_is(first, JSON_ARRAY)) {
-        add_tuple(out, schema, first, depth);
+        write_tuple(out, from, first, depth);
         return;
     }
-    write_type(&type, schema, item, depth + 1);
+    write_type(&type, from, item, depth + 1);
     buf_printf(out, memmem(type.p, type.n, " | ", 3) ? "(%s)[]" : "%s[]", buf_cstr(&type));
 }
 
-static void add_kind(struct buf *out, const struct schema *schema, const struct wanted_one *w,
-                     int depth)
+static void add_kind(struct typing *t, const struct wanted_one *w)
 {
     static const char *const names[] = {
         [WANTED_ANY] = "any",         [WANTED_NULL] = "null",     [WANTED_BOOLEAN] = "boolean",
         [WANTED_INTEGER] = "integer", [WANTED_NUMBER] = "number", [WANTED_STRING] = "string",
         [WANTED_OBJECT] = "object",
     };
+    AUTO_BUF struct buf list = { 0 };
 
-    if (w->kind == WANTED_CONST)
-        add_printable(out, json_text(json_get(w->place, "const")), TYPE_VALUE_CHARS);
-    else if (w->kind == WANTED_ENUM)
-        add_choices(out, json_get(w->place, "enum"));
-    else if (w->kind == WANTED_ARRAY)
-        add_list(out, schema, w->place, depth);
-    else
-        buf_str(out, names[w->kind]);
-}
-
-/* The same kind twice, as alternatives with different bounds are, is told once. */
-static void write_type(struct buf *out, const struct schema *schema, struct json place, int depth)
-{
-    AUTO_BUF struct buf one = { 0 };
-    struct wanted w;
-    size_t start = out->n;
-
-    wanted_of(&w, schema, place);
-    for (size_t i = 0; i < w.n; i++) {
-        one.n = 0;
-        add_kind(&one, schema, &w.list[i], depth);
-        if (span_has(span_make(out->p + start, out->n - start), buf_span(&one)))
-            continue;
-        buf_str(out, out->n > start ? " | " : "");
-        buf_add_span(out, buf_span(&one));
+    if (w->kind == WANTED_CONST) {
+        add_value(t, json_get(w->place, "const"));
+    } else if (w->kind == WANTED_ENUM) {
+        add_choices(t, json_get(w->place, "enum"));
+    } else if (w->kind == WANTED_ARRAY) {
+        write_list(&list, t->from, w->place, t->depth);
+        add_once(t, buf_span(&list));
+    } else {
+        add_once(t, span_of(names[w->kind]));
     }
-    buf_str(out, w.more ? " | …" : "");
 }
 
-void signature_type(struct buf *out, const struct schema *schema, struct json place)
+static void write_type(struct buf *out, struct wanted_from from, struct json place, int depth)
 {
-    write_type(out, schema, place, 0);
+    struct typing t = { .out = out, .from = from, .depth = depth };
+    struct wanted w;
+
+    wanted_of(&w, from, place);
+    for (size_t i = 0; i < w.n && !wanted_is_over(from); i++)
+        add_kind(&t, &w.list[i]);
+    if (w.more || wanted_is_over(from))
+        add_once(&t, SPAN("…"));
+    map_done(&t.told);
+}
+
+void signature_type(struct buf *out, struct wanted_from from, struct json place)
+{
+    write_type(out, from, place, 0);
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
@@ -130,11 +153,11 @@ static void add_word(struct buf *out, const char *before, struct json word)
         buf_printf(out, ", %s%.*s", before, SPAN_ARG(json_text(word)));
 }
 
-void signature_bounds(struct buf *out, const struct schema *schema, struct json place)
+void signature_bounds(struct buf *out, struct wanted_from from, struct json place)
 {
     struct wanted w;
 
-    wanted_of(&w, schema, place);
+    wanted_of(&w, from, place);
     for (size_t i = 0; i < w.n; i++) {
         struct json p = w.list[i].place;
         struct json format = json_get(p, "format");
@@ -155,7 +178,7 @@ void signature_bounds(struct buf *out, const struct schema *schema, struct json 
 
 struct signing {
     struct buf *out;
-    const struct schema *schema;
+    struct wanted_from from;
     struct json place;
     bool required; /* those come first, as they do in a call */
     size_t n;
@@ -164,30 +187,33 @@ struct signing {
 static void add_parameter(void *ctx, struct span key, struct json place)
 {
     struct signing *s = ctx;
-    struct json value = wanted_word(s->schema, place, "default");
+    struct json value = wanted_word(s->from, place, "default");
 
-    if (wanted_requires(s->schema, s->place, key) != s->required)
+    if (wanted_is_over(s->from))
+        return;
+    if (wanted_requires(s->from, s->place, key) != s->required)
         return;
     buf_str(s->out, s->n++ ? ", " : "");
     add_printable(s->out, key, TYPE_VALUE_CHARS);
     buf_str(s->out, s->required ? ": " : "?: ");
-    write_type(s->out, s->schema, place, 0);
+    write_type(s->out, s->from, place, 0);
     if (json_is(value, JSON_NONE))
         return;
     buf_str(s->out, " = ");
     add_printable(s->out, json_text(value), TYPE_VALUE_CHARS);
 }
 
-void signature_write(struct buf *out, const char *tool, const struct schema *schema,
-                     struct json place)
+void signature_write(struct buf *out, const char *tool, struct wanted_from from, struct json place)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct signing s = { .out = out, .schema = schema, .place = place, .required = true };
+    struct signing s = { .out = out, .from = from, .place = place, .required = true };
 
     add_printable(out, span_of(tool), SIZE_MAX);
     buf_byte(out, '(');
-    wanted_members(schema, place, add_parameter, &s, &a);
+    wanted_members(from, place, add_parameter, &s, &a);
     s.required = false;
-    wanted_members(schema, place, add_parameter, &s, &a);
+    wanted_members(from, place, add_parameter, &s, &a);
+    if (wanted_is_over(from))
+        buf_str(out, s.n ? ", …" : "…");
     buf_byte(out, ')');
 }

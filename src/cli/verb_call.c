@@ -99,11 +99,12 @@ static const struct schema *schema_of(const struct calling *c, const struct defi
 static int tell_wrong(const struct calling *c, const struct definition *d, struct pb_error *err)
 {
     AUTO_BUF struct buf signature = { 0 };
+    int left = TELL_STEPS_MAX;
 
     fail_in(err, "%s", c->tool);
     cli_config_fail(err);
     if (schema_of(c, d)) {
-        signature_write(&signature, c->tool, d->schema, d->input);
+        signature_write(&signature, c->tool, (struct wanted_from){ d->schema, &left }, d->input);
         fprintf(stderr, "  %s\n", buf_cstr(&signature));
     }
     return CLI_USAGE;

@@ -1,5 +1,28 @@
 #include "wanted.h"
 
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+bool wanted_is_over(struct wanted_from from) { return from.left && *from.left <= 0; }
+
+void wanted_told(struct wanted_from from, size_t bytes)
+{
+    size_t steps = bytes / TELL_STEP_BYTES;
+
+    if (!wanted_is_over(from) && from.left)
+        *from.left = steps < (size_t)*from.left ? *from.left - (int)steps : 0;
+}
+
+/* One of a look that may take `left` of them, and of all looks; false: there is none. */
+static bool step(struct wanted_from from, int *left)
+{
+    if (*left <= 0 || wanted_is_over(from))
+        return false;
+    --*left;
+    if (from.left)
+        --*from.left;
+    return true;
+}
+
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 static void add(struct wanted *w, struct json place, enum wanted_kind kind)
@@ -41,13 +64,13 @@ static void add_implied(struct wanted *w, struct json place)
 }
 
 /* `left`: a schema may refer to itself in many ways at once. */
-static void collect(struct wanted *w, const struct schema *schema, struct json place, int *left)
+static void collect(struct wanted *w, struct wanted_from from, struct json place, int *left)
 {
     static const char *const lists[] = { "anyOf", "oneOf", "allOf" };
     struct json type = json_get(place, "type");
     size_t before = w->n;
 
-    if (!json_is(place, JSON_OBJECT) || (*left)-- <= 0)
+    if (!json_is(place, JSON_OBJECT) || !step(from, left))
         return;
     if (has(place, "const"))
         add(w, place, WANTED_CONST);
@@ -60,28 +83,28 @@ static void collect(struct wanted *w, const struct schema *schema, struct json p
         add_type(w, place, type);
     for (size_t i = 0; i < ARRAY_LEN(lists) && w->n == before; i++)
         JSON_FOREACH(s, json_get(place, lists[i]))
-            collect(w, schema, s, left);
-    if (w->n == before && schema)
-        collect(w, schema, schema_follow(schema, place), left);
+            collect(w, from, s, left);
+    if (w->n == before && from.schema)
+        collect(w, from, schema_follow(from.schema, place), left);
     if (w->n == before)
         add_implied(w, place);
 }
 
-void wanted_of(struct wanted *out, const struct schema *schema, struct json place)
+void wanted_of(struct wanted *out, struct wanted_from from, struct json place)
 {
     int left = WANTED_STEPS_MAX;
 
     *out = (struct wanted){ 0 };
-    collect(out, schema, place, &left);
+    collect(out, from, place, &left);
     if (!out->n)
         add(out, place, WANTED_ANY);
 }
 
-bool wanted_takes(const struct schema *schema, struct json place, enum wanted_kind kind)
+bool wanted_takes(struct wanted_from from, struct json place, enum wanted_kind kind)
 {
     struct wanted w;
 
-    wanted_of(&w, schema, place);
+    wanted_of(&w, from, place);
     for (size_t i = 0; i < w.n; i++)
         if (w.list[i].kind == kind)
             return true;
@@ -95,7 +118,7 @@ bool wanted_takes(const struct schema *schema, struct json place, enum wanted_ki
 typedef bool look_fn(void *ctx, struct json place);
 
 struct looking {
-    const struct schema *schema;
+    struct wanted_from from;
     look_fn *fn;
     void *ctx;
     int left;
@@ -105,11 +128,11 @@ static bool look_in(struct looking *l, struct json place)
 {
     static const char *const lists[] = { "allOf", "anyOf", "oneOf" };
 
-    if (!json_is(place, JSON_OBJECT) || l->left-- <= 0)
+    if (!json_is(place, JSON_OBJECT) || !step(l->from, &l->left))
         return false;
     if (l->fn(l->ctx, place))
         return true;
-    if (l->schema && look_in(l, schema_follow(l->schema, place)))
+    if (l->from.schema && look_in(l, schema_follow(l->from.schema, place)))
         return true;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         JSON_FOREACH(s, json_get(place, lists[i]))
@@ -118,19 +141,21 @@ static bool look_in(struct looking *l, struct json place)
     return false;
 }
 
-static void look(const struct schema *schema, struct json place, look_fn *fn, void *ctx)
+static void look(struct wanted_from from, struct json place, look_fn *fn, void *ctx)
 {
-    look_in(&(struct looking){ schema, fn, ctx, WANTED_STEPS_MAX }, place);
+    look_in(&(struct looking){ from, fn, ctx, WANTED_STEPS_MAX }, place);
 }
 
-struct json wanted_word(const struct schema *schema, struct json place, const char *keyword)
+struct json wanted_word(struct wanted_from from, struct json place, const char *keyword)
 {
-    for (int hops = 0; hops < WANTED_STEPS_MAX && json_is(place, JSON_OBJECT); hops++) {
+    int left = WANTED_STEPS_MAX;
+
+    while (json_is(place, JSON_OBJECT) && step(from, &left)) {
         struct json word = json_get(place, keyword);
 
         if (!json_is(word, JSON_NONE))
             return word;
-        place = schema ? schema_follow(schema, place) : (struct json){ 0 };
+        place = from.schema ? schema_follow(from.schema, place) : (struct json){ 0 };
     }
     return (struct json){ 0 };
 }
@@ -152,11 +177,11 @@ static bool look_member(void *ctx, struct json place)
     return !json_is(m->found, JSON_NONE);
 }
 
-struct json wanted_member(const struct schema *schema, struct json place, struct span key)
+struct json wanted_member(struct wanted_from from, struct json place, struct span key)
 {
     struct member_look m = { .key = key };
 
-    look(schema, place, look_member, &m);
+    look(from, place, look_member, &m);
     return m.found;
 }
 
@@ -182,32 +207,32 @@ static bool look_members(void *ctx, struct json place)
     return false;
 }
 
-void wanted_members(const struct schema *schema, struct json place, wanted_member_fn *fn, void *ctx,
+void wanted_members(struct wanted_from from, struct json place, wanted_member_fn *fn, void *ctx,
                     struct arena *a)
 {
     struct members_look m = { .fn = fn, .ctx = ctx, .a = a };
 
-    look(schema, place, look_members, &m);
+    look(from, place, look_members, &m);
     map_done(&m.seen);
 }
 
 /* An alternative's own requirements hold only if it is the one. */
-bool wanted_requires(const struct schema *schema, struct json place, struct span key)
+bool wanted_requires(struct wanted_from from, struct json place, struct span key)
 {
-    JSON_FOREACH(name, wanted_word(schema, place, "required"))
+    JSON_FOREACH(name, wanted_word(from, place, "required"))
         if (json_str_is_span(name, key))
             return true;
     return false;
 }
 
-bool wanted_is_closed(const struct schema *schema, struct json place)
+bool wanted_is_closed(struct wanted_from from, struct json place)
 {
     static const char *const words[] = { "additionalProperties", "unevaluatedProperties" };
 
-    if (!json_is(wanted_word(schema, place, "patternProperties"), JSON_NONE))
+    if (!json_is(wanted_word(from, place, "patternProperties"), JSON_NONE))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (json_is(wanted_word(schema, place, words[i]), JSON_FALSE))
+        if (json_is(wanted_word(from, place, words[i]), JSON_FALSE))
             return true;
     return false;
 }
@@ -233,11 +258,11 @@ static bool look_item(void *ctx, struct json place)
     return !json_is(m->found, JSON_NONE);
 }
 
-struct json wanted_item(const struct schema *schema, struct json place, size_t i)
+struct json wanted_item(struct wanted_from from, struct json place, size_t i)
 {
     struct item_look m = { .i = i };
 
-    look(schema, place, look_item, &m);
+    look(from, place, look_item, &m);
     return m.found;
 }
 
@@ -249,15 +274,15 @@ static bool all_const(struct json list)
     return json_is(list, JSON_ARRAY);
 }
 
-struct json wanted_choices(const struct schema *schema, struct json place)
+struct json wanted_choices(struct wanted_from from, struct json place)
 {
     static const char *const lists[] = { "oneOf", "anyOf" };
-    struct json values = wanted_word(schema, place, "enum");
+    struct json values = wanted_word(from, place, "enum");
 
     if (json_is(values, JSON_ARRAY))
         return values;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        struct json list = wanted_word(schema, place, lists[i]);
+        struct json list = wanted_word(from, place, lists[i]);
 
         if (all_const(list))
             return list;

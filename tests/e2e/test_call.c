@@ -33,7 +33,10 @@
     "\"$ref\":\"#/$defs/b\"}]}}}}"
 #define BROKEN "{\"name\":\"broken\",\"inputSchema\":{\"type\":\"object\",\"properties\":7}}"
 #define PLAIN  "{\"name\":\"plain\",\"inputSchema\":{\"type\":\"object\"}}"
-#define TOOLS  SEARCH "," STRICT "," LOOP "," BROKEN "," PLAIN
+#define ITSELF                                                                                   \
+    "{\"name\":\"itself\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":" \
+    "\"#/$defs/l\"}},\"$defs\":{\"l\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/l\"}}}}}"
+#define TOOLS SEARCH "," STRICT "," LOOP "," BROKEN "," PLAIN "," ITSELF
 
 #define SEARCH_SIGNATURE                                                                               \
     "  s.search(query: string, limit?: integer = 10, ratio?: number, deep?: boolean, maybe?: "         \
@@ -305,5 +308,26 @@ TEST(a_server_that_is_named_here_and_now_is_asked_for_the_schema)
     /* what it does not list it may have */
     CHECK_INT(RUN("call", "hidden", "a=1", HERE), 0);
     CHECK_STR(arguments_sent(), "{\"a\":\"1\"}");
+    rig_end();
+}
+
+/* The schema has no end, but what is made of one word has: the check tells what is wrong. */
+TEST(a_word_is_not_put_into_lists_without_end)
+{
+    static const struct sent_case cases[] = {
+        { { "s.itself", "a=[]" }, "{\"a\":[]}" },
+        { { "s.itself", "a=[[],[[]]]" }, "{\"a\":[[],[[]]]}" },
+    };
+    AUTO_BUF struct buf says = { 0 };
+
+    script_begin(TOOLS, "");
+    check_sent(cases, ARRAY_LEN(cases));
+    buf_str(&says, "patchbay: s.itself: 'a");
+    for (int i = 0; i < ARGUMENT_LISTS_MAX; i++)
+        buf_str(&says, ".0");
+    buf_str(&says, "' is \"x\": expected an array, got a string\n");
+    CHECK_INT(RUN("call", "s.itself", "a=x"), 1);
+    CHECK_HAS(err, buf_cstr(&says));
+    CHECK_STR(arguments_sent(), "");
     rig_end();
 }

@@ -255,3 +255,70 @@ TEST(a_server_cannot_paint_the_screen_with_its_descriptions)
     CHECK_HAS(out, "  ?[31mred?");
     rig_end();
 }
+
+/* ---- schemas without an end ---- */
+
+TEST(a_type_is_told_though_its_name_is_part_of_another)
+{
+    script_begin("{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{"
+                 "\"anyOf\":[{\"type\":\"array\",\"items\":{\"type\":\"string\"}},{\"type\":"
+                 "\"string\"},{\"type\":\"string\",\"maxLength\":3}]},\"b\":{\"anyOf\":[{\"enum\":["
+                 "\"x\",\"y\"]},{\"const\":\"y\"},{\"const\":\"z\"}]}}}}",
+                 "");
+    CHECK_INT(RUN("tools", "s.t"), 0);
+    CHECK_HAS(out, "  t(a?: string[] | string, b?: \"x\" | \"y\" | \"z\")\n");
+    rig_end();
+}
+
+#define LIST_OF_ITSELF                                                                      \
+    "{\"name\":\"list\",\"inputSchema\":{\"type\":\"object\",\"required\":[\"a\"],"         \
+    "\"properties\":{\"a\":{\"$ref\":\"#/$defs/l\"}},\"$defs\":{\"l\":{\"type\":\"array\"," \
+    "\"items\":{\"$ref\":\"#/$defs/l\"}}}}}"
+
+/* Each of `n` members, or alternatives, is the whole again. '#' is the number of one. */
+static void write_many(struct buf *to, const char *before, const char *one, int n)
+{
+    buf_str(to, before);
+    for (int i = 0; i < n; i++) {
+        const char *at = strchr(one, '#');
+
+        buf_printf(to, "%s%.*s%d%s", i ? "," : "", (int)(at - one), one, i, at + 1);
+    }
+}
+
+static void check_cut(const char *tool)
+{
+    CHECK_INT(RUN("tools", tool), 0);
+    CHECK_HAS(out, "\n  …\n");
+    CHECK(!strstr(out, "Example"));
+    CHECK(strlen(out) < 500000);
+}
+
+TEST(what_is_told_of_a_schema_without_an_end_has_one)
+{
+    AUTO_BUF struct buf tools = { 0 };
+
+    buf_str(&tools, LIST_OF_ITSELF ",");
+    write_many(&tools,
+               "{\"name\":\"members\",\"inputSchema\":{\"$ref\":\"#/$defs/o\",\"type\":"
+               "\"object\",\"$defs\":{\"o\":{\"type\":\"object\",\"required\":[",
+               "\"m#\"", 40);
+    write_many(&tools, "],\"properties\":{", "\"m#\":{\"$ref\":\"#/$defs/o\"}", 40);
+    write_many(
+        &tools,
+        "}}}}},{\"name\":\"kinds\",\"inputSchema\":{\"type\":\"object\",\"required\":["
+        "\"a\"],\"properties\":{\"a\":{\"$ref\":\"#/$defs/k\"}},\"$defs\":{\"k\":{\"anyOf\":[",
+        "{\"type\":\"array\",\"minItems\":#,\"items\":{\"$ref\":\"#/$defs/k\"}}", 32);
+    buf_str(&tools, "]}}}}");
+    script_begin(buf_cstr(&tools), "");
+    rig_daemon(NULL);
+    CHECK_INT(RUN("tools", "s.list"), 0);
+    CHECK_HAS(out, "  list(a: array[][][][])\n");
+    CHECK(!strstr(out, "Example"));
+    check_cut("s.members");
+    check_cut("s.kinds");
+    CHECK_INT(RUN("call", "s.kinds"), 1);
+    CHECK_HAS(err, "s.kinds: 'a' is missing\n  s.kinds(a: ");
+    CHECK_HAS(err, "…");
+    rig_end();
+}

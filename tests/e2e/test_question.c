@@ -292,3 +292,19 @@ TEST(a_server_that_is_named_here_and_now_can_ask_too)
     CHECK_STR(told("result.content"), "{\"name\":\"joe\"}");
     rig_end();
 }
+
+/* A word is put into lists until the check can tell what is wrong. */
+TEST(a_form_with_a_list_of_itself_can_be_answered)
+{
+    static const struct talk turns[] = { { "a> ", "x\n" },
+                                         { "That will not do: ", "[[]]\n" },
+                                         { NULL, NULL } };
+
+    begin_asking(
+        "{\"message\":\"?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"a\":"
+        "{\"$ref\":\"#/$defs/l\"}},\"$defs\":{\"l\":{\"type\":\"array\",\"items\":{\"$ref\":"
+        "\"#/$defs/l\"}}}}}");
+    CHECK_INT(talk_on_terminal(turns, WORDS("call", "s.t")), 0);
+    CHECK_STR(told("result.content"), "{\"a\":[[]]}");
+    rig_end();
+}

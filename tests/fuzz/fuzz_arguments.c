@@ -1,7 +1,8 @@
 /* fuzz_arguments - a schema on the first line, a call on the second, and on each line after it one
  * more word. Whatever is accepted is one object that fits the schema; whatever is refused says why.
- */
+ * What is told of a tool with this schema ends, whatever the schema is. */
 #include "cli/arguments.h"
+#include "cli/example.h"
 #include "cli/signature.h"
 #include "json/json.h"
 
@@ -59,10 +60,26 @@ static void check_words(char *const *words, size_t n, const struct schema *schem
         check_written(&out, schema);
 }
 
+/* As a description does: of the steps that the signature leaves the example is made. */
+static void check_told(struct schema *schema)
+{
+    AUTO_BUF struct buf signature = { 0 };
+    AUTO_BUF struct buf bounds = { 0 };
+    AUTO_BUF struct buf example = { 0 };
+    struct definition d = { .schema = schema, .input = schema_root(schema) };
+    int left = TELL_STEPS_MAX;
+    struct wanted_from from = { schema, &left };
+
+    signature_write(&signature, "tool", from, d.input);
+    signature_bounds(&bounds, from, d.input);
+    if (example_write(&example, &d, &(struct example_call){ "tool", "", &left }))
+        MUST(span_starts(buf_span(&example), "patchbay call tool"));
+    MUST(left >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO_FREE char *text = mem_dupn((const char *)data, size);
-    AUTO_BUF struct buf signature = { 0 };
     struct schema *schema = NULL;
     char *words[WORDS_MAX];
     size_t n;
@@ -72,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (n && schema_compile(&schema, span_of(words[0]), NULL) < 0)
         schema = NULL;
     if (schema)
-        signature_write(&signature, "tool", schema, schema_root(schema));
+        check_told(schema);
     check_words(words + 1, n ? n - 1 : 0, schema);
     schema_free(schema);
     return 0;
