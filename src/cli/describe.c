@@ -29,12 +29,11 @@ static struct json title_of(struct json item)
 static void print_head(const char *name, struct json item, const char *signature)
 {
     AUTO_ARENA struct arena a = { 0 };
-    char *title = text_of(title_of(item), &a), *about = text_of(json_get(item, "description"), &a);
-    char *shown = arena_dup(&a, span_of(name));
+    char *title = show_printable(json_str(title_of(item), &a), &a);
+    char *about = text_of(json_get(item, "description"), &a);
 
-    text_make_printable(shown);
-    text_make_printable(title);
-    printf("%s%s%s%s%s\n", show_on(SHOW_BOLD), shown, show_off(), *title ? " - " : "", title);
+    printf("%s%s%s%s%s\n", show_on(SHOW_BOLD), show_printable(span_of(name), &a), show_off(),
+           *title ? " - " : "", title);
     show_wrapped(signature, INDENT);
     if (!*about)
         return;

@@ -1,82 +1,148 @@
 #include "question.h"
+#include "show.h"
 #include "signature.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <termios.h>
 
-enum { LINE_MAX_BYTES = 65536 };
+enum { LINE_MAX_BYTES = 65536, ASKER_MAX = 256 };
 
 struct asking {
     struct pb_question *question;
     char *params;
+    char asker[ASKER_MAX]; /* "server 'x'", or "the server" */
 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static char asker[256]; /* "server 'x'", or "the server" */
+
+/* Questions come on a thread of the client's. */
+static struct {
+    pthread_mutex_t lock;
+    char name[ASKER_MAX];
+} asker = { PTHREAD_MUTEX_INITIALIZER, "the server" };
 
 void question_from(const char *server)
 {
-    snprintf(asker, sizeof asker, *server ? "server '%s'" : "the server", server);
-    text_make_printable(asker);
+    pthread_mutex_lock(&asker.lock);
+    snprintf(asker.name, sizeof asker.name, *server ? "server '%s'" : "the server", server);
+    text_make_printable(asker.name);
+    pthread_mutex_unlock(&asker.lock);
 }
 
-/* ---- the terminal --------------------------------------------------------------------------- */
+/* ---- what is typed unseen ------------------------------------------------------------------- */
 
-static struct termios seen; /* how it was before a secret was asked for */
-static int hidden_fd = -1;
+/* Signals that end the program, mostly; what they did before is in `caught_before`. */
+static const int caught[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+static struct sigaction caught_before[ARRAY_LEN(caught)];
 
-/* Also at the program's end: Ctrl-C comes while something is typed. */
+static struct termios seen;       /* how the terminal was before a secret was asked for */
+static atomic_int hidden_fd = -1; /* who takes it back shows what is typed */
+
+/* Also at the program's end and in a signal handler. */
 static void show_typing(void)
 {
-    if (hidden_fd >= 0)
-        tcsetattr(hidden_fd, TCSANOW, &seen);
-    hidden_fd = -1;
+    int fd = atomic_exchange(&hidden_fd, -1);
+
+    if (fd >= 0)
+        tcsetattr(fd, TCSANOW, &seen);
 }
 
-static void hide_typing(int fd)
+/* Then it goes on as if nobody had caught it. */
+static void on_signal(int signo)
+{
+    int kept = errno;
+
+    show_typing();
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
+        if (caught[i] != signo)
+            continue;
+        if (caught_before[i].sa_handler == SIG_DFL) {
+            sigaction(signo, &caught_before[i], NULL);
+            raise(signo); /* it comes when this handler has ended */
+        } else {
+            caught_before[i].sa_handler(signo);
+        }
+    }
+    errno = kept;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+        if (sigaction(caught[i], NULL, &caught_before[i]) == 0 &&
+            caught_before[i].sa_handler != SIG_IGN)
+            sigaction(caught[i], &act, NULL);
+}
+
+static void release_signals(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+        sigaction(caught[i], &caught_before[i], NULL);
+}
+
+static bool hide_typing(int fd)
 {
     static bool at_exit;
     struct termios hidden;
 
     if (tcgetattr(fd, &seen) < 0)
-        return;
+        return false;
     if (!at_exit)
         at_exit = atexit(show_typing) == 0;
+    catch_signals();
     hidden = seen;
     hidden.c_lflag &= ~(tcflag_t)ECHO;
     hidden.c_lflag |= ECHONL;
-    hidden_fd = fd;
+    atomic_store(&hidden_fd, fd);
     tcsetattr(fd, TCSANOW, &hidden);
+    return true;
 }
 
-char *question_line(FILE *tty, const char *prompt, bool secret)
+/* ---- the terminal --------------------------------------------------------------------------- */
+
+/* By read(2): a thread that waits in a stream holds its lock, and exit() would wait for that. False
+ * at the end of input. */
+static bool read_line(int tty, char *line, size_t max)
+{
+    size_t n = 0;
+
+    while (n < max - 1 && !memchr(line, '\n', n)) {
+        ssize_t got = read(tty, line + n, max - 1 - n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    line[n] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return n > 0;
+}
+
+char *question_line(int tty, const char *prompt, bool secret)
 {
     AUTO_FREE char *line = mem_alloc(LINE_MAX_BYTES);
-    bool there;
+    bool hidden = secret && hide_typing(tty), there;
 
-    if (secret)
-        hide_typing(fileno(tty));
     fprintf(stderr, "%s", prompt);
     fflush(stderr);
-    there = fgets(line, LINE_MAX_BYTES, tty) != NULL;
-    if (secret)
+    there = read_line(tty, line, LINE_MAX_BYTES);
+    if (hidden) {
         show_typing();
-    if (!there)
-        return NULL;
-    line[strcspn(line, "\n")] = '\0';
-    return TAKE(line);
-}
-
-static char *shown_span(struct span s, struct arena *a)
-{
-    char *text = arena_dup(a, s);
-
-    text_make_printable(text);
-    return text;
+        release_signals();
+    }
+    return there ? TAKE(line) : NULL;
 }
 
 static char *shown(struct json string, struct arena *a)
 {
-    return shown_span(json_str(string, a), a);
+    return show_printable(json_str(string, a), a);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------ */
@@ -109,12 +175,15 @@ static bool may_deceive(struct span host)
     for (size_t i = 0; i < host.n; i++)
         if ((unsigned char)host.p[i] >= 0x80)
             return true;
-    return span_has(host, SPAN("xn--"));
+    for (size_t i = 0; i + 4 <= host.n; i++)
+        if (span_is_nocase(span_make(host.p + i, 4), "xn--"))
+            return true;
+    return false;
 }
 
 /* 1: yes, 0: no, -1: this is no address of the web. The host stands alone, because it is what
  * matters and what a long address hides. Nothing is opened by us. */
-static int ask_url(FILE *tty, struct json params, struct arena *a)
+static int ask_url(int tty, struct json params, struct arena *a)
 {
     struct span url = json_str(json_get(params, "url"), a), host;
     AUTO_FREE char *line = NULL;
@@ -124,7 +193,7 @@ static int ask_url(FILE *tty, struct json params, struct arena *a)
         return -1;
     host = host_of(url, &named);
     fprintf(stderr, "  It wants you to open a page.\n  host:     %s\n  address:  %s\n",
-            shown_span(host, a), shown(json_get(params, "url"), a));
+            show_printable(host, a), shown(json_get(params, "url"), a));
     if (named)
         fprintf(stderr, "  careful:  what stands before '@' in it is not the host\n");
     if (may_deceive(host))
@@ -137,7 +206,7 @@ static int ask_url(FILE *tty, struct json params, struct arena *a)
 
 /* ---- one question --------------------------------------------------------------------------- */
 
-static void answer_url(struct asking *q, FILE *tty, struct json params, struct arena *a)
+static void answer_url(struct asking *q, int tty, struct json params, struct arena *a)
 {
     int yes = ask_url(tty, params, a);
 
@@ -148,7 +217,7 @@ static void answer_url(struct asking *q, FILE *tty, struct json params, struct a
                            yes ? "{\"action\":\"accept\"}" : "{\"action\":\"decline\"}");
 }
 
-static void answer_form(struct asking *q, FILE *tty, struct json params)
+static void answer_form(struct asking *q, int tty, struct json params)
 {
     AUTO_BUF struct buf content = { 0 };
     AUTO_BUF struct buf b = { 0 };
@@ -168,11 +237,11 @@ static void answer_form(struct asking *q, FILE *tty, struct json params)
 
 static bool is_url(struct json params) { return json_str_is(json_get(params, "mode"), "url"); }
 
-static void answer(struct asking *q, FILE *tty, struct json params)
+static void answer(struct asking *q, int tty, struct json params)
 {
     AUTO_ARENA struct arena a = { 0 };
 
-    fprintf(stderr, "\n%c%s asks: %s\n", asker[0] - 'a' + 'A', asker + 1,
+    fprintf(stderr, "\n%c%s asks: %s\n", q->asker[0] - 'a' + 'A', q->asker + 1,
             shown(json_get(params, "message"), &a));
     if (is_url(params))
         answer_url(q, tty, params, &a);
@@ -181,7 +250,7 @@ static void answer(struct asking *q, FILE *tty, struct json params)
 }
 
 /* What it wanted to know, and why nobody can tell it. */
-static void tell_unasked(struct json params)
+static void tell_unasked(const struct asking *q, struct json params)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf what = { 0 };
@@ -193,7 +262,7 @@ static void tell_unasked(struct json params)
         signature_write(&what, "", (struct wanted_from){ .left = &left },
                         json_get(params, "requestedSchema"));
     fprintf(stderr, "patchbay: %s asks: %s %s: that needs a terminal, and there is none here\n",
-            asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
+            q->asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
 }
 
 static bool at_terminal(void) { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
@@ -202,20 +271,18 @@ static void *ask(void *p)
 {
     struct asking *q = p;
     AUTO_JSON struct json_doc doc = { 0 };
-    FILE *tty = at_terminal() ? fopen("/dev/tty", "re") : NULL;
+    AUTO_CLOSE int tty = at_terminal() ? open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
 
     pthread_mutex_lock(&one_at_a_time);
     if (json_parse(&doc, span_of(q->params), NULL, NULL) < 0) {
         pb_question_refuse(q->question, -32602, "the question is not JSON");
-    } else if (!tty) {
-        tell_unasked(json_root(&doc));
+    } else if (tty < 0) {
+        tell_unasked(q, json_root(&doc));
         pb_question_refuse(q->question, -32603, "there is no terminal to ask at");
     } else {
         answer(q, tty, json_root(&doc));
     }
     pthread_mutex_unlock(&one_at_a_time);
-    if (tty)
-        fclose(tty);
     free(q->params);
     free(q);
     return NULL;
@@ -233,7 +300,10 @@ static void on_question(void *ctx, struct pb_question *question, const char *met
         return;
     }
     q = NEW(struct asking);
-    *q = (struct asking){ question, mem_dup(params) };
+    *q = (struct asking){ question, mem_dup(params), "" };
+    pthread_mutex_lock(&asker.lock);
+    snprintf(q->asker, sizeof q->asker, "%s", asker.name);
+    pthread_mutex_unlock(&asker.lock);
     if (pthread_create(&thread, NULL, ask, q) == 0) {
         pthread_detach(thread);
         return;
@@ -247,6 +317,4 @@ void question_options(struct pb_client_options *o)
 {
     o->on_question = on_question;
     o->can_elicit = o->can_elicit_url = true;
-    if (!*asker)
-        question_from("");
 }

@@ -8,12 +8,13 @@ void question_options(struct pb_client_options *o);
 /* A thread of its own asks, because the loop's must not wait for a person. One question at a time;
  * Ctrl-D declines. */
 
-/* Whose questions come from now on; "": a server that has no name. Copied. Before a request. */
+/* Whose questions come from now on; "": a server that has no name. Copied; on any thread. */
 void question_from(const char *server);
 
 /* question_form.c: fills in the form that `schema` (JSON Schema) describes, with what is typed at
- * `tty`: each answer is checked, and asked for again with the reason. False: declined. */
-MUST_CHECK bool question_fill(FILE *tty, struct span schema, struct buf *content);
+ * `tty`, a descriptor: each answer is checked, and asked for again with the reason. False:
+ * declined. */
+MUST_CHECK bool question_fill(int tty, struct span schema, struct buf *content);
 /* A line without its end, owned by the caller; NULL at the end of input. `secret`: it is not seen
- * while it is typed, nor after that. */
-char *question_line(FILE *tty, const char *prompt, bool secret);
+ * while it is typed, nor after that. A signal that comes meanwhile finds the terminal as it was. */
+char *question_line(int tty, const char *prompt, bool secret);

@@ -2,6 +2,7 @@
  * if nothing is typed. */
 #include "arguments.h"
 #include "question.h"
+#include "show.h"
 #include "signature.h"
 #include <inttypes.h>
 
@@ -12,18 +13,10 @@ struct field {
     bool required, many, secret;
 };
 
-static char *printable(struct span s, struct arena *a)
-{
-    char *text = arena_dup(a, s);
-
-    text_make_printable(text);
-    return text;
-}
-
 /* A string as it is read, anything else as JSON. */
 static char *shown_value(struct json v, struct arena *a)
 {
-    return printable(json_is(v, JSON_STRING) ? json_str(v, a) : json_text(v), a);
+    return show_printable(json_is(v, JSON_STRING) ? json_str(v, a) : json_text(v), a);
 }
 
 /* ---- what is wanted ------------------------------------------------------------------------- */
@@ -70,10 +63,10 @@ static void print_field(const struct field *f, struct arena *a)
         buf_str(&line, ", yes or no");
     signature_bounds(&line, from, f->place);
     buf_str(&line, f->required ? ", required" : "");
-    fprintf(stderr, "  %s", printable(f->key, a));
+    fprintf(stderr, "  %s", show_printable(f->key, a));
     if (json_is(title, JSON_STRING))
         fprintf(stderr, " (%s)", shown_value(title, a));
-    fprintf(stderr, ": %s%s%s\n", printable(buf_span(&line), a),
+    fprintf(stderr, ": %s%s%s\n", show_printable(buf_span(&line), a),
             json_is(about, JSON_STRING) ? " - " : "",
             json_is(about, JSON_STRING) ? shown_value(about, a) : "");
     print_choices(f, a);
@@ -82,8 +75,8 @@ static void print_field(const struct field *f, struct arena *a)
 static char *prompt_of(const struct field *f, struct arena *a)
 {
     if (json_is(f->value, JSON_NONE))
-        return arena_printf(a, "  %s> ", printable(f->key, a));
-    return arena_printf(a, "  %s [%s]> ", printable(f->key, a),
+        return arena_printf(a, "  %s> ", show_printable(f->key, a));
+    return arena_printf(a, "  %s [%s]> ", show_printable(f->key, a),
                         f->secret ? "***" : shown_value(f->value, a));
 }
 
@@ -216,7 +209,7 @@ static void tell(const char *why)
 /* ---- the form ------------------------------------------------------------------------------- */
 
 /* Nothing typed is the default, or left out. False: declined. */
-static bool fill_field(FILE *tty, const struct field *f, struct json_out *o)
+static bool fill_field(int tty, const struct field *f, struct json_out *o)
 {
     AUTO_ARENA struct arena a = { 0 };
 
@@ -248,11 +241,11 @@ static bool fill_field(FILE *tty, const struct field *f, struct json_out *o)
 }
 
 struct filling {
-    FILE *tty;
+    int tty;
     struct wanted_from from;
     struct json place;
     struct json_out *o;
-    bool declined;
+    bool asked, declined;
 };
 
 static void ask_field(void *ctx, struct span key, struct json place)
@@ -263,14 +256,14 @@ static void ask_field(void *ctx, struct span key, struct json place)
 
     if (g->declined)
         return;
+    g->asked = true;
     f.required = wanted_requires(g->from, g->place, key);
     f.many = wanted_takes(g->from, place, WANTED_ARRAY);
     item = f.many ? wanted_item(g->from, place, 0) : place;
     f.choices = wanted_choices(g->from, item);
     f.names = wanted_word(g->from, item, "enumNames");
     f.value = wanted_word(g->from, place, "default");
-    f.secret = json_str_is(wanted_word(g->from, place, "format"), "password") ||
-               json_is(wanted_word(g->from, place, "writeOnly"), JSON_TRUE);
+    f.secret = wanted_is_secret(g->from, place);
     g->declined = !fill_field(g->tty, &f, g->o);
 }
 
@@ -287,7 +280,28 @@ static bool fits_together(const struct schema *schema, struct span content)
     return false;
 }
 
-bool question_fill(FILE *tty, struct span text, struct buf *content)
+/* One round through the fields; true: another is needed. Where nothing is asked the next would end
+ * as this one did. */
+static bool fill_once(struct filling *g, struct buf *content)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct json_out o = json_out(content);
+
+    content->n = 0;
+    g->o = &o;
+    json_begin_object(&o, NULL);
+    wanted_members(g->from, g->place, ask_field, g, &a);
+    json_end(&o);
+    if (g->declined || fits_together(g->from.schema, buf_span(content)))
+        return false;
+    if (g->asked)
+        return true;
+    fputs("  The form has nothing to fill in that would help: it is declined\n", stderr);
+    g->declined = true;
+    return false;
+}
+
+bool question_fill(int tty, struct span text, struct buf *content)
 {
     AUTO(schema) struct schema *schema = NULL;
     AUTO_JSON struct json_doc doc = { 0 };
@@ -300,15 +314,7 @@ bool question_fill(FILE *tty, struct span text, struct buf *content)
     fputs("  (Enter takes what is in brackets, or leaves out what is not required; Ctrl-D "
           "declines)\n",
           stderr);
-    do {
-        AUTO_ARENA struct arena a = { 0 };
-        struct json_out o = json_out(content);
-
-        content->n = 0;
-        g.o = &o;
-        json_begin_object(&o, NULL);
-        wanted_members(g.from, g.place, ask_field, &g, &a);
-        json_end(&o);
-    } while (!g.declined && !fits_together(schema, buf_span(content)));
+    while (fill_once(&g, content)) {
+    }
     return !g.declined;
 }

@@ -61,6 +61,14 @@ void show_json(const char *text)
     putchar('\n');
 }
 
+char *show_printable(struct span text, struct arena *a)
+{
+    char *copy = arena_dup(a, text);
+
+    text_make_printable(copy);
+    return copy;
+}
+
 const char *show_member(struct json object, const char *key, struct arena *a)
 {
     char *text = arena_dup(a, json_str(json_get(object, key), a));

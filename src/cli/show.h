@@ -9,6 +9,8 @@ void show_text(char *text);
 void show_json(const char *text);
 /* Printable, its lines wrapped at the terminal's edge and indented by so many spaces. */
 void show_wrapped(const char *text, int indent);
+/* The text, printable, in the arena. */
+char *show_printable(struct span text, struct arena *a);
 /* A string member, printable, first line only, with "…" if there are more; "" when absent. In the
  * arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);

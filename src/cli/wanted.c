@@ -225,6 +225,23 @@ bool wanted_requires(struct wanted_from from, struct json place, struct span key
     return false;
 }
 
+static bool look_secret(void *ctx, struct json place)
+{
+    bool *secret = ctx;
+
+    *secret = json_str_is(json_get(place, "format"), "password") ||
+              json_is(json_get(place, "writeOnly"), JSON_TRUE);
+    return *secret;
+}
+
+bool wanted_is_secret(struct wanted_from from, struct json place)
+{
+    bool secret = false;
+
+    look(from, place, look_secret, &secret);
+    return secret;
+}
+
 bool wanted_is_closed(struct wanted_from from, struct json place)
 {
     static const char *const words[] = { "additionalProperties", "unevaluatedProperties" };

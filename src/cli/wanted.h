@@ -51,6 +51,8 @@ typedef void wanted_member_fn(void *ctx, struct span key, struct json place);
 void wanted_members(struct wanted_from from, struct json place, wanted_member_fn *fn, void *ctx,
                     struct arena *a);
 bool wanted_requires(struct wanted_from from, struct json place, struct span key);
+/* May it be seen by nobody: a password, or "writeOnly"? One alternative that says so is enough. */
+bool wanted_is_secret(struct wanted_from from, struct json place);
 /* Does it refuse every member that it does not name? */
 bool wanted_is_closed(struct wanted_from from, struct json place);
 /* The values it can be chosen from: those of "enum", or of "oneOf" or "anyOf" if each is a schema

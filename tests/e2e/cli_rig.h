@@ -245,7 +245,8 @@ struct talk {
 
 static struct termios *rig_left_as; /* how it is when the program has ended; NULL: nobody asks */
 
-/* The same in turns; `out` is what stands on the terminal in the end. */
+/* The same in turns; `out` is what stands on the terminal in the end. Gives the exit status, or
+ * -signal. */
 static inline int talk_on_terminal(const struct talk *turns, const char *const *args)
 {
     int master, status;
@@ -278,10 +279,10 @@ static inline int talk_on_terminal(const struct talk *turns, const char *const *
     if (rig_left_as)
         CHECK(tcgetattr(master, rig_left_as) == 0);
     close(master);
-    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    CHECK(waitpid(pid, &status, 0) == pid);
     if (turns->until)
         TAP_FAIL("\"%s\" never stood on the terminal: %s", turns->until, out);
-    return WEXITSTATUS(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static inline int run_on_terminal(const char *const *args) { return type_on_terminal("", args); }

@@ -1,8 +1,9 @@
 /* script_server.c - an MCP server on stdio that says what files say: a request tools/list is
  * answered with the result in DIR/tools_list, and on stderr it first says what is in DIR/stderr.
  * What has no file is unknown. If there is DIR/heard, every line that it hears is added there. If
- * there is DIR/asks, a tools/call first asks the client that (DIR/asks_method with these params, or
- * elicitation/create), and fails if it is refused. libc only. */
+ * there is DIR/asks, a tools/call (or the method in DIR/asks_at) first asks the client that
+ * (DIR/asks_method with these params, or elicitation/create), and fails if it is refused. libc
+ * only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +37,23 @@ static const char *text_of(const char *dir, const char *name)
     return text;
 }
 
+/* "tools_list": the method of a request as the name of a file. */
+static const char *file_of(const char *line, char *out, size_t n)
+{
+    member(line, "\"method\":\"", "\"", out, n);
+    for (char *p = out; *p; p++)
+        if (*p == '/')
+            *p = '_';
+    return out;
+}
+
 static void answer(const char *dir, const char *line)
 {
     char id[256], method[256];
     const char *text;
 
-    if (!*member(line, "\"id\":", ",}", id, sizeof id) ||
-        !*member(line, "\"method\":\"", "\"", method, sizeof method))
+    if (!*member(line, "\"id\":", ",}", id, sizeof id) || !*file_of(line, method, sizeof method))
         return;
-    for (char *p = method; *p; p++)
-        if (*p == '/')
-            *p = '_';
     text = text_of(dir, method);
     if (text)
         printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", id, text);
@@ -57,13 +64,22 @@ static void answer(const char *dir, const char *line)
     fflush(stdout);
 }
 
-/* The id of the call that waits for the answer to our question. */
-static char waiting[256];
+/* The id of the call that waits for the answer to our question, and the file with its result. */
+static char waiting[256], waiting_for[256];
+
+static int asks_at(const char *dir, const char *line)
+{
+    const char *text = text_of(dir, "asks_at");
+    char method[256];
+
+    snprintf(method, sizeof method, "\"method\":\"%s\"", text ? text : "tools/call");
+    return strstr(line, method) != NULL;
+}
 
 static int begins_to_ask(const char *dir, const char *line)
 {
     char params[4096], method[256] = "elicitation/create";
-    const char *text = strstr(line, "\"method\":\"tools/call\"") ? text_of(dir, "asks") : NULL;
+    const char *text = asks_at(dir, line) ? text_of(dir, "asks") : NULL;
 
     if (!text)
         return 0;
@@ -72,6 +88,7 @@ static int begins_to_ask(const char *dir, const char *line)
     if (text)
         snprintf(method, sizeof method, "%s", text);
     member(line, "\"id\":", ",}", waiting, sizeof waiting);
+    file_of(line, waiting_for, sizeof waiting_for);
     printf("{\"jsonrpc\":\"2.0\",\"id\":\"question\",\"method\":\"%s\",\"params\":%s}\n", method,
            params);
     fflush(stdout);
@@ -80,10 +97,11 @@ static int begins_to_ask(const char *dir, const char *line)
 
 static int is_told(const char *dir, const char *line)
 {
-    const char *text = text_of(dir, "tools_call");
+    const char *text;
 
     if (!strstr(line, "\"id\":\"question\"") || !*waiting)
         return 0;
+    text = text_of(dir, waiting_for);
     if (strstr(line, "\"error\":"))
         text = "{\"content\":[{\"type\":\"text\",\"text\":\"nobody told me\"}],\"isError\":true}";
     printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", waiting, text);

@@ -212,6 +212,8 @@ TEST(an_address_is_shown_with_its_host_apart_and_nothing_is_opened_unasked)
           "decline" },
         { "https://xn--bnk-rlaa.example/", "n\n",
           "  careful:  the host has letters that can look like others\r\n", "decline" },
+        { "HTTPS://www.XN--BNK-rlaa.example/", "n\n",
+          "  careful:  the host has letters that can look like others\r\n", "decline" },
         { "http://example.org/", "n\n",
           "  careful:  what you type there is not encrypted on its way\r\n", "decline" },
     };
@@ -306,5 +308,74 @@ TEST(a_form_with_a_list_of_itself_can_be_answered)
         "\"#/$defs/l\"}}}}}");
     CHECK_INT(talk_on_terminal(turns, WORDS("call", "s.t")), 0);
     CHECK_STR(told("result.content"), "{\"a\":[[]]}");
+    rig_end();
+}
+
+TEST(a_form_that_asks_nothing_and_wants_more_is_declined_with_the_reason)
+{
+    static const struct talk nothing[] = { { NULL, NULL } };
+    static const struct {
+        const char *schema, *why;
+    } cases[] = {
+        { "{\"type\":\"object\",\"properties\":{},\"required\":[\"z\"]}", "\"z\"" },
+        { "{\"type\":\"object\",\"properties\":{},\"minProperties\":1}", "at least 1 " },
+        { "{\"type\":\"object\",\"properties\":{},\"not\":{}}", "" },
+    };
+
+    begin_asking("{}");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char asks[512];
+
+        snprintf(asks, sizeof asks, "{\"message\":\"?\",\"requestedSchema\":%s}", cases[i].schema);
+        write_file(in_home("said/asks"), asks);
+        CHECK_INT(talk_on_terminal(nothing, WORDS("call", "s.t")), 0);
+        CHECK_HAS(out, "  That will not do: ");
+        CHECK_HAS(out, cases[i].why);
+        CHECK_HAS(out, "  The form has nothing to fill in that would help: it is declined\r\n");
+        CHECK_STR(told("result"), "{\"action\":\"decline\"}");
+    }
+    rig_end();
+}
+
+/* A thread that waits for what is typed holds nobody up. */
+TEST(the_program_can_end_while_a_question_waits_for_enter)
+{
+    static const struct talk turns[] = { { "a> ", "ab\x03" }, { NULL, NULL } };
+
+    begin_asking(FORM("\"a\":{\"type\":\"string\"}", ""));
+    CHECK_INT(talk_on_terminal(turns, WORDS("call", "s.t")), 130);
+    CHECK_INT(talk_on_terminal(turns, WORDS("call", "t", "--", built("tests/e2e/script_server"),
+                                            in_home("said"))),
+              130);
+    rig_end();
+}
+
+/* Also where nothing else catches the signal, or no request is waited for. */
+TEST(a_signal_at_a_secret_leaves_the_terminal_as_it_was)
+{
+    static const struct {
+        const char *verb, *at, *typed;
+        int status;
+    } cases[] = {
+        { "tools", "tools/list", "hun\x03", -SIGINT },
+        { "tools", "tools/list", "hun\x1c", -SIGQUIT },
+        { "call", "tools/list", "hun\x03", 130 },
+        { "call", "tools/call", "hun\x03", 130 },
+    };
+    struct termios mode;
+
+    begin_asking(FORM("\"pass\":{\"type\":\"string\",\"format\":\"password\"}", ""));
+    rig_left_as = &mode;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct talk turns[] = { { "pass> ", cases[i].typed }, { NULL, NULL } };
+        const char *const words[] = { cases[i].verb,   "t", "--", built("tests/e2e/script_server"),
+                                      in_home("said"), NULL };
+
+        mode = (struct termios){ 0 };
+        write_file(in_home("said/asks_at"), cases[i].at);
+        CHECK_INT(talk_on_terminal(turns, words), cases[i].status);
+        CHECK(mode.c_lflag & ECHO);
+        CHECK(!strstr(out, "hun"));
+    }
     rig_end();
 }
