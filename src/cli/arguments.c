@@ -94,19 +94,23 @@ static int read_object(struct arguments *a, const char *word, struct pb_error *e
 static int read_word(struct arguments *a, const char *word, bool strings, struct pb_error *err)
 {
     const char *eq = strchr(word, '=');
+    bool from_file = eq && eq[1] == '@';
     bool json = !strings && eq && eq > word && eq[-1] == ':';
     struct span key = eq ? span_make(word, (size_t)(eq - word) - json) : SPAN("");
     struct span text;
+    int rc;
 
     if (!eq || !key.n)
         return fail(err, PB_E_INVALID, "'%s' is not k=%s, k:=json, k=@file, @file or a JSON object",
                     word, strings ? "text" : "value");
     text = span_of(eq + 1);
-    if (eq[1] == '@' && read_file(a, eq + 2, &text, err) < 0)
+    if (from_file && read_file(a, eq + 2, &text, err) < 0)
         return fail_in(err, "the value of '%.*s'", SPAN_ARG(key));
-    if (json)
-        return arguments_add_json(a, ARGUMENT_JSON, key, text, err);
-    return arguments_add(a, ARGUMENT_TEXT, key, text, err);
+    rc = json ? arguments_add_json(a, ARGUMENT_JSON, key, text, err)
+              : arguments_add(a, ARGUMENT_TEXT, key, text, err);
+    if (rc == 0)
+        a->last->from_file = from_file;
+    return rc;
 }
 
 /* "@a=b" alone is a file; among others it is a key, as some schemas have them. */

@@ -20,6 +20,7 @@ enum argument_kind {
 struct argument {
     struct argument *next;
     enum argument_kind kind;
+    bool from_file; /* what is in a file may be a secret, and is not quoted */
     struct span key, text;
 };
 

@@ -400,11 +400,51 @@ static int check_objects(struct fitting *f)
     return 0;
 }
 
-/* One step of a path such as schema_check() tells, from the value on. */
-static struct json step_into(struct json v, struct span token, struct buf *key)
+/* ---- telling what is wrong ------------------------------------------------------------------ */
+
+/* A value that is looked at, with what was given for it and what is wanted of it. */
+struct told {
+    struct json value, place;
+    const struct argument_slot *slot; /* NULL: it lies within what was given */
+    bool secret;
+};
+
+/* Is any of it from a file? Recursion ends at ARGUMENT_DOTS_MAX. */
+static bool is_from_file(const struct argument_slot *s)
 {
+    for (const struct given *g = s->given; g; g = g->next)
+        if (g->argument->from_file)
+            return true;
+    for (const struct argument_slot *c = s->children; c; c = c->next)
+        if (is_from_file(c))
+            return true;
+    return false;
+}
+
+/* Is it, or anything in it, to be seen by nobody? What is too much to look through may be. */
+static bool has_secret(struct wanted_from from, struct json place, struct json value)
+{
+    AUTO_ARENA struct arena a = { 0 };
     size_t i = 0;
 
+    if (json_is(place, JSON_NONE))
+        return false;
+    if (wanted_is_secret(from, place) || wanted_is_over(from))
+        return true;
+    JSON_FOREACH(v, value) {
+        struct json within = json_is(value, JSON_OBJECT)
+                                 ? wanted_member(from, place, json_key_str(v, &a))
+                                 : wanted_item(from, place, i++);
+
+        if (has_secret(from, within, v))
+            return true;
+    }
+    return false;
+}
+
+/* One step of a path such as schema_check() tells. */
+static void read_step(struct span token, struct buf *key)
+{
     key->n = 0;
     for (size_t k = 0; k < token.n; k++) {
         if (token.p[k] == '~' && k + 1 < token.n)
@@ -412,36 +452,64 @@ static struct json step_into(struct json v, struct span token, struct buf *key)
         else
             buf_byte(key, token.p[k]);
     }
-    if (json_is(v, JSON_OBJECT))
-        return json_get_span(v, buf_span(key));
-    for (size_t k = 0; k < key->n; k++)
-        i = key->p[k] >= '0' && key->p[k] <= '9' ? 10 * i + (size_t)(key->p[k] - '0')
-                                                 : SIZE_MAX / 16;
-    return json_item(v, i);
+}
+
+static size_t index_of(struct span digits)
+{
+    size_t i = 0;
+
+    for (size_t k = 0; k < digits.n; k++)
+        i = digits.p[k] >= '0' && digits.p[k] <= '9' ? 10 * i + (size_t)(digits.p[k] - '0')
+                                                     : SIZE_MAX / 16;
+    return i;
+}
+
+static void step_into(const struct fitting *f, struct told *t, struct span key)
+{
+    bool object = json_is(t->value, JSON_OBJECT);
+
+    t->secret |= wanted_is_secret(f->from, t->place);
+    t->secret |= t->slot && t->slot->given && is_from_file(t->slot);
+    t->slot = t->slot ? slot_find(f, t->slot, key) : NULL;
+    t->place = object ? wanted_member(f->from, t->place, key)
+                      : wanted_item(f->from, t->place, index_of(key));
+    t->value = object ? json_get_span(t->value, key) : json_item(t->value, index_of(key));
+}
+
+static bool may_be_shown(const struct fitting *f, const struct told *t)
+{
+    int left = TELL_STEPS_MAX;
+
+    return !t->secret && !(t->slot && is_from_file(t->slot)) &&
+           !has_secret((struct wanted_from){ f->schema, &left }, t->place, t->value);
 }
 
 /* "/a/b: expected …" as "'a.b' is 7: expected …". What cannot be understood stays as it is. */
 static int tell_value(struct fitting *f, struct json value, const struct pb_error *why)
 {
-    struct span text = span_of(why->msg), rest = text;
+    struct told t = { .value = value, .place = f->root.place, .slot = &f->root };
+    struct span text = span_of(why->msg), rest = text, shown;
     AUTO_BUF struct buf name = { 0 };
     AUTO_BUF struct buf key = { 0 };
-    struct span shown;
+    bool cut;
 
-    while (rest.n && rest.p[0] == '/' && !json_is(value, JSON_NONE)) {
+    while (rest.n && rest.p[0] == '/' && !json_is(t.value, JSON_NONE)) {
         size_t n = 1;
 
         while (n < rest.n && rest.p[n] != '/' && rest.p[n] != ':')
             n++;
-        value = step_into(value, span_make(rest.p + 1, n - 1), &key);
+        read_step(span_make(rest.p + 1, n - 1), &key);
+        step_into(f, &t, buf_span(&key));
         buf_printf(&name, "%s%.*s", name.n ? "." : "", SPAN_ARG(buf_span(&key)));
         rest = span_from(rest, n);
     }
-    if (!span_starts(rest, ": ") || json_is(value, JSON_NONE))
+    if (!span_starts(rest, ": ") || json_is(t.value, JSON_NONE))
         return fail(f->err, PB_E_INVALID, "%s", why->msg);
-    shown = utf8_cut(json_text(value), GIVEN_CHARS);
+    shown = may_be_shown(f, &t) ? json_text(t.value) : SPAN("***");
+    cut = utf8_cut(shown, GIVEN_CHARS).n < shown.n;
+    shown = utf8_cut(shown, GIVEN_CHARS);
     return fail(f->err, PB_E_INVALID, "'%.*s' is %.*s%s%.*s", SPAN_ARG(buf_span(&name)),
-                SPAN_ARG(shown), shown.n < json_text(value).n ? "…" : "", SPAN_ARG(rest));
+                SPAN_ARG(shown), cut ? "…" : "", SPAN_ARG(rest));
 }
 
 /* A schema that takes too long to check is the server's to check. */

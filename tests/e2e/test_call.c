@@ -36,7 +36,13 @@
 #define ITSELF                                                                                   \
     "{\"name\":\"itself\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":" \
     "\"#/$defs/l\"}},\"$defs\":{\"l\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/l\"}}}}}"
-#define TOOLS SEARCH "," STRICT "," LOOP "," BROKEN "," PLAIN "," ITSELF
+#define KEYS                                                                                          \
+    "{\"name\":\"keys\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":"        \
+    "\"integer\"},\"pass\":{\"type\":\"string\",\"format\":\"password\",\"maxLength\":4},\"token\":{" \
+    "\"anyOf\":[{\"type\":\"string\",\"writeOnly\":true,\"minLength\":20},{\"type\":\"null\"}]},"     \
+    "\"login\":{\"type\":\"object\",\"maxProperties\":1,\"properties\":{\"user\":{},\"pass\":{"       \
+    "\"format\":\"password\"}}},\"list\":{\"type\":\"array\",\"maxItems\":1}}}}"
+#define TOOLS SEARCH "," STRICT "," LOOP "," BROKEN "," PLAIN "," ITSELF "," KEYS
 
 #define SEARCH_SIGNATURE                                                                               \
     "  s.search(query: string, limit?: integer = 10, ratio?: number, deep?: boolean, maybe?: "         \
@@ -329,5 +335,40 @@ TEST(a_word_is_not_put_into_lists_without_end)
     CHECK_INT(RUN("call", "s.itself", "a=x"), 1);
     CHECK_HAS(err, buf_cstr(&says));
     CHECK_STR(arguments_sent(), "");
+    rig_end();
+}
+
+/* What is in a file or is a password may be a secret: it is not repeated. */
+TEST(a_value_that_may_be_secret_is_not_quoted_in_the_error)
+{
+    static const struct {
+        const char *words[6], *says;
+    } cases[] = {
+        { { "s.keys", "n=@key" }, "'n' is ***: expected an integer, got a string\n" },
+        { { "s.keys", "n:=@key.json" }, "'n' is ***: expected an integer, got a string\n" },
+        { { "s.keys", "pass=hunter2" }, "'pass' is ***: expected at most 4 characters, got 7\n" },
+        { { "s.keys", "{\"pass\":\"hunter2\"}" },
+          "'pass' is ***: expected at most 4 characters, got 7\n" },
+        { { "s.keys", "token=hunter2" }, "'token' is ***: " },
+        { { "s.keys", "login.user=joe", "login.pass=hunter2" }, "'login' is ***: " },
+        { { "s.keys", "login.user=joe", "login.x=@key" }, "'login' is ***: " },
+        { { "s.keys", "list=a", "list=@key" }, "'list' is ***: expected at most 1 item" },
+        { { "s.keys", "list=a", "list=b" }, "'list' is [\"a\",\"b\"]: expected at most 1 item" },
+        { { "s.keys", "n=nine" }, "'n' is \"nine\": expected an integer, got a string\n" },
+    };
+
+    script_begin(TOOLS, "");
+    write_file(in_home("key"), "hunter2");
+    write_file(in_home("key.json"), "\"hunter2\"");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *words[8] = { "call" };
+
+        for (int k = 0; k < 6 && cases[i].words[k]; k++)
+            words[k + 1] = cases[i].words[k];
+        CHECK_INT(run_with(NULL, words), 1);
+        CHECK_HAS(err, cases[i].says);
+        CHECK(!strstr(err, "hunter2"));
+        CHECK_STR(arguments_sent(), "");
+    }
     rig_end();
 }
