@@ -3,6 +3,7 @@
  * printed from the table, so that none of them can drift.
  *
  *   main.c         the table of verbs; options; exit codes
+ *   again.c        the program begins anew in its own place
  *   arguments.c    a tool's arguments from words or JSON
  *   arguments_call.c   the same from tool(k: value)
  *   arguments_write.c  what they mean, by the tool's schema
@@ -70,6 +71,7 @@ struct verb {
 
 struct cli {
     const struct verb *verb;
+    char **argv; /* all words as they came, but for --background: see again.h. A copy */
     char **args;
     int n_args;
     char **command;                      /* after "--"; NULL-ended; NULL if there was none */
@@ -85,7 +87,7 @@ extern const struct verb verb_add, verb_add_json, verb_call, verb_cancel, verb_c
     verb_connect, verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor,
     verb_enable, verb_get, verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode,
     verb_ping, verb_prompt, verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources,
-    verb_serve, verb_status, verb_stop, verb_token, verb_tools, verb_version;
+    verb_restart, verb_serve, verb_status, verb_stop, verb_token, verb_tools, verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */

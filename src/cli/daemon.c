@@ -1,4 +1,5 @@
 #include "daemon.h"
+#include "again.h"
 #include "background.h"
 #include "face/caller/caller.h"
 #include "face/control/control.h"
@@ -28,7 +29,7 @@ struct daemon {
     struct control_facts facts;
     char *home, *cache, *secrets, *socket, *url, *token_list;
     const char **files;
-    bool stopping;
+    bool stopping, again;
 
     struct reread config_read;
     struct timer reload_again; /* when no worker was free */
@@ -305,6 +306,14 @@ static void begin_stop(struct daemon *d)
 
 static void on_stop(void *ctx) { begin_stop(ctx); }
 
+static void on_restart(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    d->again = true;
+    begin_stop(d);
+}
+
 /* ---- starting ------------------------------------------------------------------------------ */
 
 static int start_stdio(struct daemon *d, struct pb_error *err)
@@ -347,7 +356,7 @@ static int start_socket(struct daemon *d, struct pb_error *err)
 
 static void set_facts(struct daemon *d)
 {
-    static const struct control_daemon as_told = { reload_then, on_stop };
+    static const struct control_daemon as_told = { reload_then, on_stop, on_restart };
 
     d->facts = (struct control_facts){
         .home = d->home,
@@ -548,5 +557,5 @@ int daemon_run(const struct daemon_options *opts)
     loop_free(d.loop);
     warden_stop(d.warden);
     done(&d);
-    return status;
+    return d.again ? again_become(opts->cli) : status;
 }

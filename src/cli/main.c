@@ -32,6 +32,7 @@ const struct verb *const cli_verbs[] = {
     &verb_reconnect,
     &verb_remove,
     &verb_resources,
+    &verb_restart,
     &verb_serve,
     &verb_status,
     &verb_stop,
@@ -301,6 +302,18 @@ static int check_output(int status)
     return CLI_USAGE;
 }
 
+/* Before anybody blots out a token. What has gone to the background is there. */
+static char **copy_words(struct arena *a, int argc, char **argv)
+{
+    char **words = arena_alloc(a, ((size_t)argc + 1) * sizeof *words), **next = words;
+
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--background") != 0 && strcmp(argv[i], "-b") != 0)
+            *next++ = arena_dup(a, span_of(argv[i]));
+    *next = NULL;
+    return words;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? verb_name(argv[1]) : "serve";
@@ -310,6 +323,7 @@ int main(int argc, char **argv)
     token_hide();
     if (!cli.verb)
         return unknown_verb(name);
+    cli.argv = copy_words(&cli.arena, argc, argv);
     cli.args = arena_alloc(&cli.arena, ((size_t)argc + 1) * sizeof *cli.args);
     status = run_verb(&cli, argc, argv);
     arena_done(&cli.arena);

@@ -185,6 +185,19 @@ int reach_open(struct reach **out, const struct cli *cli, const struct reach_wan
     return status;
 }
 
+int reach_daemon(struct reach **out, const struct cli *cli)
+{
+    struct reach *s = NEW(struct reach);
+    struct pb_error err;
+    int rc = open_daemon(s, cli, &err);
+
+    if (rc < 0)
+        reach_close(s);
+    else
+        *out = s;
+    return rc;
+}
+
 static void on_hosts_closed(void *ctx) { waiter_done(ctx, NULL, NULL, NULL); }
 
 static void close_hosts(struct waiter *w, void *ctx)

@@ -19,6 +19,8 @@ struct reach_wants {
 /* Gives an exit code; what is not CLI_OK has been told. --standalone among the verb's options keeps
  * it from the daemon. */
 MUST_CHECK int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w);
+/* The daemon, or nothing: -PB_E_CLOSED, and nothing is told. */
+MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli);
 void reach_close(struct reach *s);
 AUTO_DEFINE(reach, reach_close)
 

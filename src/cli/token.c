@@ -30,6 +30,12 @@ void token_hide(void)
     unsetenv(VARIABLE);
 }
 
+void token_show(void)
+{
+    if (from_environment)
+        setenv(VARIABLE, from_environment, 1);
+}
+
 const char *token_env(void *ctx, const char *name)
 {
     (void)ctx;

@@ -8,6 +8,8 @@
  * who looks at our process sees it. What a config says about ${PATCHBAY_TOKEN} is still filled in:
  * this is the config_request.env for that. */
 void token_hide(void);
+/* Puts it back, for a program that becomes what it was started as. */
+void token_show(void);
 const char *token_env(void *ctx, const char *name);
 
 /* The token of a daemon that says where it has it from; empty: it cannot be known here. */

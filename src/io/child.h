@@ -51,6 +51,8 @@ MUST_CHECK int child_launch(const struct child_spec *spec, struct pb_error *err)
 /* Lets us open as many files as we are allowed to. Children get the limit that we came with: not
  * all programs bear a higher one. Before the first child. */
 void child_keep_file_limit(void);
+/* Back to that limit: for a program that becomes another one. */
+void child_return_file_limit(void);
 
 /* For a program that is a subreaper. Reaps one child of this process that has ended and that
  * child_spawn() did not start, and returns its number; 0: there is none; -1: one of child_spawn()'s

@@ -63,6 +63,12 @@ void child_keep_file_limit(void)
         files_before = (struct rlimit){ 0 };
 }
 
+void child_return_file_limit(void)
+{
+    if (files_before.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &files_before);
+}
+
 static void add(struct strings *s, char *text)
 {
     if (s->n + 1 >= s->cap) {

@@ -167,3 +167,97 @@ TEST(what_keeps_it_from_the_background_is_told_with_its_exit_code)
     CHECK_INT(RUN("status"), 4);
     rig_end();
 }
+
+/* ---- restart ---- */
+
+static const char *token_answer(const char *token)
+{
+    static char head[64];
+    char request[256];
+    int port = (int)strtol(member("url") + strlen("http://127.0.0.1:"), NULL, 10);
+    int fd = loopback_dial(port);
+    ssize_t n;
+
+    snprintf(request, sizeof request,
+             "GET /api/status HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
+             "Connection: close\r\n\r\n",
+             port, token);
+    CHECK_INT(write(fd, request, strlen(request)), strlen(request));
+    n = read(fd, head, sizeof head - 1);
+    head[n > 0 ? n : 0] = '\0';
+    head[strcspn(head, "\r")] = '\0';
+    close(fd);
+    return head;
+}
+
+TEST(restart_starts_the_daemon_again_as_it_was_started)
+{
+    static const struct {
+        const char *words[4], *token, *variable;
+    } ways[] = { { { "--token", "of-an-option" }, "of-an-option", NULL },
+                 { { NULL }, "of-the-environment", "of-the-environment" } };
+
+    rig_begin();
+    CHECK_INT(RUN("restart"), 4);
+    CHECK_HAS(err, "patchbay: no daemon listens on '");
+    rig_config("\"ex\":" EXAMPLE);
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        char says[64], started[32], pid[16];
+
+        if (ways[i].variable)
+            setenv("PATCHBAY_TOKEN", ways[i].variable, 1);
+        rig_daemon(ways[i].words);
+        unsetenv("PATCHBAY_TOKEN");
+        CHECK_INT(RUN("status", "--json"), 0);
+        snprintf(started, sizeof started, "%s", member("started_at"));
+        snprintf(pid, sizeof pid, "%s", member("pid"));
+        snprintf(says, sizeof says, "The daemon has started again (pid %s)\n", pid);
+        CHECK_INT(RUN("restart"), 0);
+        CHECK_STR(out, says);
+        CHECK_STR(err, "");
+        CHECK_INT(RUN("status", "--json"), 0);
+        CHECK(strcmp(member("started_at"), started) != 0);
+        CHECK_STR(member("pid"), pid);
+        CHECK_STR(token_answer(ways[i].token), "HTTP/1.1 200 OK");
+        CHECK_INT(RUN("status", "--json"), 0);
+        CHECK_STR(token_answer("another"), "HTTP/1.1 401 Unauthorized");
+        CHECK_INT(RUN("call", "ex.echo", "text=hi"), 0);
+        CHECK_INT(RUN("restart", "--json"), 0);
+        CHECK_STR(member("restarted"), "true");
+        CHECK_STR(member("pid"), pid);
+        CHECK_INT(RUN("stop"), 0);
+        CHECK_INT(daemon_ended(), 0);
+    }
+    rig_end();
+}
+
+TEST(a_daemon_in_the_background_stays_there_when_it_is_started_again)
+{
+    pid_t pid;
+
+    rig_begin();
+    rig_config("");
+    CHECK_INT(run_on_terminal(WORDS("serve", "-b", "--port", "0")), 0);
+    pid = printed_pid();
+    CHECK_INT(RUN("restart"), 0);
+    CHECK_INT(RUN("status", "--json"), 0);
+    CHECK_INT(strtol(member("pid"), NULL, 10), pid);
+    CHECK_INT(RUN("stop"), 0);
+    left_behind = 0;
+    rig_end();
+}
+
+TEST(a_daemon_that_cannot_start_again_is_told)
+{
+    rig_begin();
+    rig_config("");
+    rig_daemon(NULL);
+    write_file(in_home("config.json"), "{ no");
+    CHECK_INT(RUN("restart"), 4);
+    CHECK_STR(out, "");
+    CHECK_HAS(err, " has ended and does not start again; what it said about that is where it was "
+                   "started, or in daemon.log\n");
+    CHECK_HAS(file_text("daemon.err"), "config.json: line 1, column 3: ");
+    CHECK_INT(daemon_ended(), 1);
+    rig_end();
+}

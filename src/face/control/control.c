@@ -19,6 +19,7 @@ bool control_read_params(struct request *r, struct control_params *out, struct a
         { "lines", JSON_FIELD_UINT, offsetof(struct control_params, lines), 0 },
         { "follow", JSON_FIELD_BOOL, offsetof(struct control_params, follow), 0 },
         { "refresh", JSON_FIELD_BOOL, offsetof(struct control_params, refresh), 0 },
+        { "again", JSON_FIELD_BOOL, offsetof(struct control_params, again), 0 },
         { 0 },
     };
     struct pb_error err;
@@ -433,10 +434,14 @@ static void run_reload(struct hosts *s, struct request *r)
 static void run_stop(struct hosts *s, struct request *r)
 {
     const struct control_facts *f = control_facts_of(s);
+    AUTO_ARENA struct arena a = { 0 };
+    struct control_params p;
 
+    if (!control_read_params(r, &p, &a))
+        return;
     request_reply(r, SPAN("{\"stopping\":true}"));
     if (f->daemon)
-        f->daemon->stop(f->daemon_ctx);
+        (p.again ? f->daemon->restart : f->daemon->stop)(f->daemon_ctx);
 }
 
 /* clang-format off */
@@ -459,7 +464,7 @@ const struct control_method control_methods[] = {
     { "patchbay/servers",        "",              "all servers and how they are",               run_servers },
     { "patchbay/settled",        "",              "the same, when none is connecting any more", run_settled },
     { "patchbay/status",         "",              "the daemon itself",                          run_status },
-    { "patchbay/stop",           "",              "ends the daemon",                            run_stop },
+    { "patchbay/stop",           "again?",        "ends the daemon; again: and starts it anew", run_stop },
     { "patchbay/tools",          "server? mode? refresh?", "tools of all servers or one",                run_tools },
     { 0 },
 };

@@ -18,6 +18,8 @@ struct control_daemon {
     /* Reads the config again and takes it over. */
     void (*reload)(void *ctx, control_reloaded_fn *fn, void *fn_ctx);
     void (*stop)(void *ctx);
+    /* Stops, and begins anew as it was started. */
+    void (*restart)(void *ctx);
 };
 
 /* The facts that patchbay/status tells. */

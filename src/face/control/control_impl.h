@@ -16,7 +16,7 @@
 struct control_params {
     char *server, *id, *mode, *tool, *prompt;
     uint64_t lines;
-    bool follow, refresh;
+    bool follow, refresh, again;
 };
 /* False: refused and answered. */
 bool control_read_params(struct request *r, struct control_params *out, struct arena *a);
