@@ -275,6 +275,7 @@ static const struct word_kind {
     { "add|list|rm",   NULL,      "add|list|rm" },
     { "rm",            NULL,      "rm" },
     { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
+    { "install|uninstall|status", NULL, "install|uninstall|status" },
     { "k=text",        arguments, NULL },
     { "k=value",       arguments, NULL },
 };

@@ -87,7 +87,8 @@ extern const struct verb verb_add, verb_add_json, verb_call, verb_cancel, verb_c
     verb_connect, verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor,
     verb_enable, verb_get, verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode,
     verb_ping, verb_prompt, verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources,
-    verb_restart, verb_serve, verb_status, verb_stop, verb_token, verb_tools, verb_version;
+    verb_restart, verb_serve, verb_service, verb_status, verb_stop, verb_token, verb_tools,
+    verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */

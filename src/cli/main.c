@@ -34,6 +34,7 @@ const struct verb *const cli_verbs[] = {
     &verb_resources,
     &verb_restart,
     &verb_serve,
+    &verb_service,
     &verb_status,
     &verb_stop,
     &verb_token,

@@ -9,7 +9,7 @@ const struct verb_group cli_groups[] = {
     { "Begin here",            VERBS(&verb_add, &verb_list, &verb_tools, &verb_describe, &verb_call, &verb_serve, &verb_console, &verb_mcp) },
     { "Servers",               VERBS(&verb_add_json, &verb_get, &verb_enable, &verb_disable, &verb_remove, &verb_doctor, &verb_mode) },
     { "Resources and prompts", VERBS(&verb_resources, &verb_read, &verb_prompts, &verb_prompt) },
-    { "The running daemon",    VERBS(&verb_status, &verb_stop, &verb_restart, &verb_logs, &verb_connect, &verb_disconnect, &verb_reconnect, &verb_ping, &verb_cancel, &verb_token) },
+    { "The running daemon",    VERBS(&verb_status, &verb_stop, &verb_restart, &verb_service, &verb_logs, &verb_connect, &verb_disconnect, &verb_reconnect, &verb_ping, &verb_cancel, &verb_token) },
     { "Patchbay itself",       VERBS(&verb_help, &verb_version, &verb_completion, &verb_man) },
     { 0 },
 };

@@ -33,10 +33,11 @@ static long place_of(const char *verb)
 }
 
 static const char *const verbs[] = {
-    "add",    "call",   "cancel",  "completion", "connect",   "describe", "disable",   "disconnect",
-    "doctor", "enable", "get",     "help",       "list",      "logs",     "man",       "mcp",
-    "mode",   "prompt", "prompts", "read",       "reconnect", "remove",   "resources", "restart",
-    "serve",  "status", "stop",    "tools",      "version",
+    "add",     "call",       "cancel",    "completion", "connect",   "describe",
+    "disable", "disconnect", "doctor",    "enable",     "get",       "help",
+    "list",    "logs",       "man",       "mcp",        "mode",      "prompt",
+    "prompts", "read",       "reconnect", "remove",     "resources", "restart",
+    "serve",   "service",    "status",    "stop",       "tools",     "version",
 };
 
 TEST(help_lists_every_verb_once_and_what_a_newcomer_needs_first)

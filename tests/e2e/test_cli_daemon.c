@@ -261,3 +261,80 @@ TEST(a_daemon_that_cannot_start_again_is_told)
     CHECK_INT(daemon_ended(), 1);
     rig_end();
 }
+
+/* ---- the service ---- */
+
+static bool systemd_runs(void) { return access("/run/systemd/system", F_OK) == 0; }
+
+#define NEXT_OF(text, first, second) \
+    CHECK_HAS(text, "Next:\n  systemctl --user " first "\n  systemctl --user " second "\n")
+
+TEST(the_service_is_the_unit_of_the_package_for_this_program)
+{
+    char says[512], line[512];
+    const char *unit = "xdg/systemd/user/patchbay.service";
+
+    rig_begin();
+    setenv("XDG_CONFIG_HOME", in_home("xdg"), 1);
+    CHECK_INT(RUN("service", "status"), 0);
+    CHECK_HAS(out, "is       not installed: 'patchbay service install' writes it\n");
+    CHECK_INT(RUN("service", "uninstall"), 1);
+    snprintf(says, sizeof says, "patchbay: there is no '%s'\n", in_home(unit));
+    CHECK_STR(err, says);
+
+    CHECK_INT(RUN("service", "install"), 0);
+    snprintf(says, sizeof says, "Wrote %s\n", in_home(unit));
+    CHECK_STR(out, says);
+    NEXT_OF(err, "daemon-reload", "enable --now patchbay");
+    CHECK((strstr(err, "patchbay: systemd does not run here") == NULL) == systemd_runs());
+    snprintf(line, sizeof line,
+             "[Service]\nEnvironment=\"PATCHBAY_HOME=%s\"\nExecStart=\"%s\" serve\nRestart=", home,
+             built("patchbay"));
+    CHECK_HAS(file_text(unit), line);
+    CHECK(strstr(file_text(unit), "@bindir@") == NULL);
+    CHECK_INT(temp_mode(in_home(unit)), 0644);
+    CHECK_INT(RUN("service", "status", "--json"), 0);
+    CHECK_STR(member("installed"), "true");
+    CHECK_STR(member("current"), "true");
+    CHECK_STR(member("enabled"), "false");
+    CHECK_STR(member("systemd"), systemd_runs() ? "true" : "false");
+    CHECK_INT(RUN("service", "install"), 0);
+    CHECK_HAS(out, "Already there: ");
+
+    CHECK_INT(mkdir(in_home("xdg/systemd/user/default.target.wants"), 0700), 0);
+    CHECK_INT(symlink("../patchbay.service",
+                      in_home("xdg/systemd/user/default.target.wants/patchbay.service")),
+              0);
+    CHECK_INT(RUN("service", "status"), 0);
+    CHECK_HAS(out, "is       what this program writes\nstarts   with your session\n");
+    CHECK_INT(RUN("service", "uninstall"), 0);
+    snprintf(says, sizeof says, "Removed %s\n", in_home(unit));
+    CHECK_STR(out, says);
+    NEXT_OF(err, "stop patchbay", "daemon-reload");
+    CHECK_INT(access(in_home(unit), F_OK), -1);
+    CHECK_INT(RUN("service", "status", "--json"), 0);
+    CHECK_STR(member("enabled"), "false");
+    rig_end();
+}
+
+TEST(a_unit_of_somebody_else_is_left_alone)
+{
+    const char *unit = "xdg/systemd/user/patchbay.service";
+    static const char *const deeds[] = { "install", "uninstall" };
+    char says[512];
+
+    rig_begin();
+    setenv("XDG_CONFIG_HOME", in_home("xdg"), 1);
+    CHECK_INT(RUN("service", "install"), 0);
+    write_file(in_home(unit), "[Service]\nExecStart=/bin/true\n");
+    snprintf(says, sizeof says, "patchbay: '%s' is not what Patchbay wrote; move it away first\n",
+             in_home(unit));
+    for (size_t i = 0; i < ARRAY_LEN(deeds); i++) {
+        CHECK_INT(RUN("service", deeds[i]), 1);
+        CHECK_STR(err, says);
+        CHECK_STR(file_text(unit), "[Service]\nExecStart=/bin/true\n");
+    }
+    CHECK_INT(RUN("service", "enable"), 1);
+    CHECK_HAS(err, "patchbay: 'enable' is none of install, status and uninstall\n");
+    rig_end();
+}
