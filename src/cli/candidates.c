@@ -150,7 +150,11 @@ static void tools(struct completing *c)
         each_spec(c, print_tools);
 }
 
-static void prompts(struct completing *c) { each_spec(c, print_prompts); }
+static void prompts(struct completing *c)
+{
+    if (!cli_has_server(&c->cli))
+        each_spec(c, print_prompts);
+}
 
 static void print_uris(struct completing *c, const struct spec *s)
 {

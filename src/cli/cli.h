@@ -128,3 +128,6 @@ int cli_usage(const struct verb *verb, const char *fmt, ...) PRINTF(2, 3);
     }
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err);
 bool cli_has_server(const struct cli *cli);
+/* For verbs whose first argument is a server: a URL there is the same as with --url, and is taken
+ * away from the arguments. */
+void cli_take_url(struct cli *cli);

@@ -62,17 +62,17 @@ bool definition_is_old(const struct definition *d)
     return !json_is(json_get(d->entry, "remembered_at"), JSON_NONE);
 }
 
-int definition_ask(struct definition *d, struct pb_client *client, const char *tool,
-                   struct pb_error *err)
+int definition_ask(struct definition *d, struct pb_client *client, const char *list,
+                   const char *name, struct pb_error *err)
 {
-    int rc = pb_client_list(client, "tools", &d->result, err);
+    int rc = pb_client_list(client, list, &d->result, err);
 
     if (rc == 0)
         rc = parse(d, err);
     if (rc < 0)
         return rc;
     JSON_FOREACH(item, json_root(&d->doc))
-        if (json_str_is(json_get(item, "name"), tool)) {
+        if (json_str_is(json_get(item, "name"), name)) {
             take_item(d, item);
             break;
         }

@@ -23,6 +23,7 @@ MUST_CHECK int definition_refresh(struct definition *d, struct reach *s, const c
                                   const char *item);
 /* Is it what the server said once? */
 bool definition_is_old(const struct definition *d);
-/* A tool of one server, by its own name. That it is not listed is no error. */
-MUST_CHECK int definition_ask(struct definition *d, struct pb_client *client, const char *tool,
-                              struct pb_error *err);
+/* One of the "tools" or "prompts" of one server, by its own name. That it is not listed is no
+ * error. */
+MUST_CHECK int definition_ask(struct definition *d, struct pb_client *client, const char *list,
+                              const char *name, struct pb_error *err);

@@ -240,36 +240,29 @@ static int print_tool(const struct cli *cli, const struct definition *d)
     return CLI_OK;
 }
 
-static int describe_direct(const struct cli *cli, const char *tool)
+/* One of a server that is named here and now; not CLI_OK has been told. */
+static int ask_item(struct definition *d, const struct cli *cli, const char *list, const char *item)
 {
-    AUTO_DEFINITION struct definition d = { 0 };
     struct pb_client *client = NULL;
     struct pb_error err;
-    int status;
+    int rc = cli_connect(cli, &client, &err);
 
-    if (cli_connect(cli, &client, &err) < 0)
-        return cli_fail(&err);
-    if (definition_ask(&d, client, tool, &err) < 0) {
-        status = cli_fail(&err);
-    } else if (json_is(d.item, JSON_NONE)) {
-        fail(&err, PB_E_NOT_FOUND, "the server lists no tool '%s'", tool);
-        status = cli_fail(&err);
-    } else {
-        status = print_tool(cli, &d);
-    }
+    if (rc == 0)
+        rc = definition_ask(d, client, list, item, &err);
+    if (rc == 0 && json_is(d->item, JSON_NONE))
+        rc = fail(&err, PB_E_NOT_FOUND, "the server lists no %.*s '%s'", (int)strlen(list) - 1,
+                  list, item);
     pb_client_free(client);
-    return status;
+    return rc < 0 ? cli_fail(&err) : CLI_OK;
 }
 
 int describe_tool(const struct cli *cli, const char *item)
 {
     AUTO(reach) struct reach *s = NULL;
     AUTO_DEFINITION struct definition d = { 0 };
-    int status;
+    int status = cli_has_server(cli) ? ask_item(&d, cli, "tools", item)
+                                     : find_item(&d, &s, cli, "tool", item);
 
-    if (cli_has_server(cli))
-        return describe_direct(cli, item);
-    status = find_item(&d, &s, cli, "tool", item);
     return status == CLI_OK ? print_tool(cli, &d) : status;
 }
 
@@ -341,7 +334,8 @@ int describe_prompt(const struct cli *cli, const char *item)
     AUTO(reach) struct reach *s = NULL;
     AUTO_DEFINITION struct definition d = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    int status = find_item(&d, &s, cli, "prompt", item);
+    int status = cli_has_server(cli) ? ask_item(&d, cli, "prompts", item)
+                                     : find_item(&d, &s, cli, "prompt", item);
 
     if (status == CLI_OK && cli_option(cli, "json"))
         show_json(arena_dup(&a, json_text(d.item)));

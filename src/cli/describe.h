@@ -2,7 +2,7 @@
 #pragma once
 #include "definition.h"
 
-/* "server.tool" of the hub, or a tool of the server that the command line names. Exit codes; --json
+/* "server.tool" of the hub, or one of the server that the command line names. Exit codes; --json
  * prints the definition as it is. */
 int describe_tool(const struct cli *cli, const char *item);
 int describe_prompt(const struct cli *cli, const char *item);

@@ -1,7 +1,22 @@
 #include "question.h"
 #include <string.h>
+#include <strings.h>
 
 bool cli_has_server(const struct cli *cli) { return cli->command || cli_option(cli, "url"); }
+
+static bool is_url(const char *word)
+{
+    return strncasecmp(word, "http://", 7) == 0 || strncasecmp(word, "https://", 8) == 0;
+}
+
+void cli_take_url(struct cli *cli)
+{
+    if (!cli->n_args || cli_has_server(cli) || !is_url(cli->args[0]))
+        return;
+    cli_set_option(cli, "url", cli->args[0]);
+    cli->args++;
+    cli->n_args--;
+}
 
 static void say_stderr(void *ctx, enum pb_log_level level, const char *line)
 {

@@ -155,7 +155,7 @@ static int call_directly(struct calling *c)
 
     if (cli_connect(c->cli, &client, &err) < 0)
         return cli_fail(&err);
-    if (definition_ask(&d, client, c->tool, &err) < 0 && err.code != PB_E_REMOTE)
+    if (definition_ask(&d, client, "tools", c->tool, &err) < 0 && err.code != PB_E_REMOTE)
         status = cli_fail(&err);
     else
         status = call(c, client, &d);

@@ -29,35 +29,14 @@ static int print_messages(const char *json)
     return CLI_OK;
 }
 
-static int run_prompt(struct cli *cli)
+static int get_prompt(const struct cli *cli, struct pb_client *client, const char *params)
 {
-    AUTO(reach) struct reach *s = NULL;
-    AUTO_DEFINITION struct definition found = { 0 };
-    AUTO_ARGUMENTS struct arguments words = { 0 };
-    AUTO_BUF struct buf arguments = { 0 };
-    AUTO_BUF struct buf params = { 0 };
-    struct json_out o = json_out(&params);
+    struct cli_asked what = { .method = "prompts/get", .params = params };
     struct cli_answer answer = { 0 };
-    struct cli_asked what = { .method = "prompts/get" };
     struct pb_error err;
-    int status;
+    int status = CLI_OK;
 
-    if (arguments_read(&words, cli->args + 1, cli->n_args - 1, true, &err) < 0 ||
-        arguments_write(&words, NULL, &arguments, &err) < 0)
-        return cli_config_fail(&err);
-    json_begin_object(&o, NULL);
-    json_put_str(&o, "name", cli->args[0]);
-    json_put_raw(&o, "arguments", buf_span(&arguments));
-    json_end(&o);
-    cli_catch_interrupt();
-    status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
-    if (status == CLI_OK)
-        status = definition_find(&found, s, "prompt", cli->args[0]);
-    if (status != CLI_OK)
-        return status;
-    question_from(show_member(found.entry, "server", &words.arena));
-    what.params = buf_cstr(&params);
-    if (cli_request(reach_client(s), &what, &answer, &err) < 0)
+    if (cli_request(client, &what, &answer, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
         show_json(answer.json);
@@ -67,15 +46,67 @@ static int run_prompt(struct cli *cli)
     return status;
 }
 
+static int get_through_hub(const struct cli *cli, const char *params)
+{
+    AUTO(reach) struct reach *s = NULL;
+    AUTO_DEFINITION struct definition found = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    int status = reach_open(&s, cli, &(struct reach_wants){ .item = cli->args[0] });
+
+    if (status == CLI_OK)
+        status = definition_find(&found, s, "prompt", cli->args[0]);
+    if (status != CLI_OK)
+        return status;
+    question_from(show_member(found.entry, "server", &a));
+    return get_prompt(cli, reach_client(s), params);
+}
+
+static int get_directly(const struct cli *cli, const char *params)
+{
+    struct pb_client *client = NULL;
+    struct pb_error err;
+    int status;
+
+    if (cli_connect(cli, &client, &err) < 0)
+        return cli_fail(&err);
+    status = get_prompt(cli, client, params);
+    pb_client_free(client);
+    return status;
+}
+
+static int run_prompt(struct cli *cli)
+{
+    AUTO_ARGUMENTS struct arguments words = { 0 };
+    AUTO_BUF struct buf arguments = { 0 };
+    AUTO_BUF struct buf params = { 0 };
+    struct json_out o = json_out(&params);
+    struct pb_error err;
+
+    if (arguments_read(&words, cli->args + 1, cli->n_args - 1, true, &err) < 0 ||
+        arguments_write(&words, NULL, &arguments, &err) < 0)
+        return cli_config_fail(&err);
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "name", cli->args[0]);
+    json_put_raw(&o, "arguments", buf_span(&arguments));
+    json_end(&o);
+    cli_catch_interrupt();
+    return cli_has_server(cli) ? get_directly(cli, buf_cstr(&params))
+                               : get_through_hub(cli, buf_cstr(&params));
+}
+
 const struct verb verb_prompt = {
     .name = "prompt",
     .usage = "SERVER.PROMPT [k=text]...",
     .help = "Fill in a prompt and print its messages",
+    .text = "With --url or -- COMMAND it is one of a server that is not configured, under its own\n"
+            "name.",
     .min = 1,
     .max = -1,
+    .takes_command = true,
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the messages as JSON" },
+            CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },
         },

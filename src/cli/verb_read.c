@@ -55,7 +55,8 @@ static void write_uri(struct buf *out, const char *server, const char *uri)
         buf_printf(out, "%%%02X", (unsigned char)*uri);
 }
 
-static int read_uri(const struct cli *cli, struct reach *s, const char *uri, struct json failed)
+static int read_uri(const struct cli *cli, struct pb_client *client, const char *uri,
+                    struct json failed)
 {
     AUTO_FREE char *params = reach_params("uri", uri);
     struct cli_asked what = { .method = "resources/read", .params = params };
@@ -63,8 +64,10 @@ static int read_uri(const struct cli *cli, struct reach *s, const char *uri, str
     struct pb_error err;
     int status = CLI_OK;
 
-    if (cli_request(reach_client(s), &what, &answer, &err) < 0) {
-        bool unknown = err.code == PB_E_REMOTE && err.sys == RPC_RESOURCE_NOT_FOUND;
+    if (cli_request(client, &what, &answer, &err) < 0) {
+        /* There is no parameter but the URI: if they are wrong, it is. */
+        bool unknown = err.code == PB_E_REMOTE &&
+                       (err.sys == RPC_RESOURCE_NOT_FOUND || err.sys == RPC_INVALID_PARAMS);
 
         if (unknown)
             fail_in(&err, "%s", cli->args[cli->n_args - 1]);
@@ -82,7 +85,7 @@ static int read_uri(const struct cli *cli, struct reach *s, const char *uri, str
     return status;
 }
 
-static int run_read(struct cli *cli)
+static int read_through_hub(const struct cli *cli)
 {
     const char *server = cli->n_args == 2 ? cli->args[0] : NULL;
     AUTO(reach) struct reach *s = NULL;
@@ -95,7 +98,6 @@ static int run_read(struct cli *cli)
     int status;
 
     write_uri(&uri, server, cli->args[cli->n_args - 1]);
-    cli_catch_interrupt();
     status = reach_open(&s, cli, &(struct reach_wants){ .server = server });
     if (status != CLI_OK)
         return status;
@@ -106,10 +108,32 @@ static int run_read(struct cli *cli)
         failed = json_get(json_root(&doc), "failed");
         status = server ? reach_tell_failed(failed) : CLI_OK;
         if (status == CLI_OK)
-            status = read_uri(cli, s, buf_cstr(&uri), failed);
+            status = read_uri(cli, reach_client(s), buf_cstr(&uri), failed);
     }
     pb_result_free(listed);
     return status;
+}
+
+static int read_directly(const struct cli *cli)
+{
+    struct pb_client *client = NULL;
+    struct pb_error err;
+    int status;
+
+    if (cli_connect(cli, &client, &err) < 0)
+        return cli_fail(&err);
+    status = read_uri(cli, client, cli->args[0], (struct json){ 0 });
+    pb_client_free(client);
+    return status;
+}
+
+static int run_read(struct cli *cli)
+{
+    if (cli->n_args == 2 && cli_has_server(cli))
+        return cli_usage(cli->verb, "a server is named by '%s' or by --url, not by both",
+                         cli->args[0]);
+    cli_catch_interrupt();
+    return cli_has_server(cli) ? read_directly(cli) : read_through_hub(cli);
 }
 
 const struct verb verb_read = {
@@ -118,12 +142,15 @@ const struct verb verb_read = {
     .help = "Read a resource and print it",
     .text =
         "Text is printed; bytes are written as they are, unless standard output is a terminal.\n"
-        "SERVER is needed when two servers have the same URI.",
+        "SERVER is needed when two servers have the same URI. With --url or -- COMMAND it is one\n"
+        "of a server that is not configured.",
     .min = 1,
     .max = 2,
+    .takes_command = true,
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the contents as JSON" },
+            CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },
         },

@@ -5,52 +5,54 @@
 
 /* ---- of one server that is named here and now ----------------------------------------------- */
 
-static void print_bare(struct json tools)
+static const char *arguments_of(struct json definition, struct arena *a)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    describe_arguments(&text, definition);
+    return arena_dup(a, buf_span(&text));
+}
+
+static void print_bare(struct json items, bool prompts)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct show_table *t = show_table_new(2);
+    struct show_table *t = show_table_new(2 + prompts);
 
-    JSON_FOREACH(tool, tools) {
-        const char *cells[] = { show_member(tool, "name", &a),
-                                show_member(tool, "description", &a) };
+    JSON_FOREACH(item, items) {
+        const char *cells[3] = { show_member(item, "name", &a) };
 
+        if (prompts)
+            cells[1] = arguments_of(item, &a);
+        cells[1 + prompts] = show_member(item, "description", &a);
         show_row(t, SHOW_BOLD, cells);
     }
     show_table_print(t);
 }
 
-static int list_direct(const struct cli *cli)
+static int list_direct(const struct cli *cli, bool prompts)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_client *client = NULL;
-    struct pb_result *tools = NULL;
+    struct pb_result *items = NULL;
     struct pb_error err;
     int status = CLI_OK;
 
     if (cli_connect(cli, &client, &err) < 0)
         return cli_fail(&err);
-    if (pb_client_list(client, "tools", &tools, &err) < 0 ||
-        json_parse(&doc, span_of(pb_result_json(tools, NULL)),
+    if (pb_client_list(client, prompts ? "prompts" : "tools", &items, &err) < 0 ||
+        json_parse(&doc, span_of(pb_result_json(items, NULL)),
                    &(struct json_opts){ .keep_depth = 2 }, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
-        show_json(pb_result_json(tools, NULL));
+        show_json(pb_result_json(items, NULL));
     else
-        print_bare(json_root(&doc));
-    pb_result_free(tools);
+        print_bare(json_root(&doc), prompts);
+    pb_result_free(items);
     pb_client_free(client);
     return status;
 }
 
 /* ---- of the configured servers --------------------------------------------------------------- */
-
-static const char *arguments_of(struct json entry, struct arena *a)
-{
-    AUTO_BUF struct buf text = { 0 };
-
-    describe_arguments(&text, json_get(entry, "definition"));
-    return arena_dup(a, buf_span(&text));
-}
 
 static void print_entries(struct json entries, bool prompts)
 {
@@ -62,7 +64,7 @@ static void print_entries(struct json entries, bool prompts)
         const char *cells[3] = { show_item(e, &a) };
 
         if (prompts)
-            cells[1] = arguments_of(e, &a);
+            cells[1] = arguments_of(json_get(e, "definition"), &a);
         cells[1 + prompts] =
             on ? show_member(json_get(e, "definition"), "description", &a) : "(disabled)";
 
@@ -106,24 +108,30 @@ static bool names_item(const struct cli *cli)
     return cli->n_args && item_names_server(span_of(cli->args[0]));
 }
 
-static int run_tools(struct cli *cli)
+static int run_list(struct cli *cli, bool prompts,
+                    int (*describe)(const struct cli *cli, const char *item))
 {
-    if (names_item(cli) || (cli->n_args && cli_has_server(cli)))
-        return describe_tool(cli, cli->args[0]);
-    return cli_has_server(cli) ? list_direct(cli) : list_of_hub(cli, false);
+    cli_take_url(cli);
+    if (cli->n_args > 1)
+        return cli_usage(cli->verb, "'%s' takes no more than 1 argument; what is '%s'?",
+                         cli->verb->name, cli->args[1]);
+    if (cli->n_args && (cli_has_server(cli) || names_item(cli)))
+        return describe(cli, cli->args[0]);
+    return cli_has_server(cli) ? list_direct(cli, prompts) : list_of_hub(cli, prompts);
 }
 
-static int run_prompts(struct cli *cli)
-{
-    return names_item(cli) ? describe_prompt(cli, cli->args[0]) : list_of_hub(cli, true);
-}
+static int run_tools(struct cli *cli) { return run_list(cli, false, describe_tool); }
+
+static int run_prompts(struct cli *cli) { return run_list(cli, true, describe_prompt); }
 
 const struct verb verb_tools = {
     .name = "tools",
-    .usage = "[SERVER | SERVER.TOOL] [--mode MODE] [--json]",
+    .usage = "[SERVER | SERVER.TOOL | URL] [--mode MODE] [--json]",
     .help = "List the tools of all servers, or of one; or tell all about one tool",
-    .text = "With --url or -- COMMAND those of a server that is not configured.",
-    .max = 1,
+    .text =
+        "With a URL, --url or -- COMMAND those of a server that is not configured; a tool after\n"
+        "the URL is told all about.",
+    .max = 2,
     .takes_command = true,
     .options =
         (const struct option_spec[]){
@@ -139,13 +147,16 @@ const struct verb verb_tools = {
 
 const struct verb verb_prompts = {
     .name = "prompts",
-    .usage = "[SERVER | SERVER.PROMPT] [--json]",
+    .usage = "[SERVER | SERVER.PROMPT | URL] [--json]",
     .help = "List the prompts of all servers, or of one; or tell all about one prompt",
-    .max = 1,
+    .text = "With a URL, --url or -- COMMAND those of a server that is not configured.",
+    .max = 2,
+    .takes_command = true,
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the definitions as JSON" },
             CLI_REFRESH_OPTION,
+            CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },
         },

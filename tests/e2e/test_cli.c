@@ -234,3 +234,35 @@ TEST(arguments_from_a_file_may_have_any_layout)
     CHECK_INT(RUN("call", "echo", "@args", SERVER), 0);
     CHECK_STR(out, "x\n");
 }
+
+/* ---- servers that are named here and now ---- */
+
+#define CONF "--", built("conformance-server"), "--stdio"
+
+TEST(prompts_and_resources_of_a_server_that_is_not_configured)
+{
+    CHECK_INT(RUN("prompts", CONF), 0);
+    CHECK_HAS(out, "test_prompt_with_arguments");
+    CHECK_HAS(out, "(arg1, arg2)");
+    CHECK_INT(RUN("prompts", "test_prompt_with_arguments", CONF), 0);
+    CHECK_HAS(out, "Arguments:");
+    CHECK_INT(RUN("prompts", "nothing", CONF), 1);
+    CHECK_HAS(err, "patchbay: the server lists no prompt 'nothing'\n");
+    CHECK_INT(RUN("tools", "nothing", CONF), 1);
+    CHECK_HAS(err, "patchbay: the server lists no tool 'nothing'\n");
+    CHECK_INT(RUN("prompt", "test_prompt_with_arguments", "arg1=1", "arg2=two", CONF), 0);
+    CHECK_HAS(out, "arg1='1', arg2='two'");
+    CHECK_INT(RUN("resources", CONF), 0);
+    CHECK_HAS(out, "test://static-text         text/plain        Static text\n");
+    CHECK_HAS(out, "test://template/{id}/data  application/json  Data by id\n");
+    CHECK_INT(RUN("resources", "--json", CONF), 0);
+    CHECK_STR(json_member(out, "resourceTemplates.0.uriTemplate"), "test://template/{id}/data");
+    CHECK_INT(RUN("read", "test://static-text", CONF), 0);
+    CHECK_STR(out, "This is the content of the static text resource.\n");
+    CHECK_INT(RUN("read", "test://nothing", CONF), 1);
+    CHECK_HAS(err, "patchbay: test://nothing: Resource not found");
+    CHECK_INT(RUN("read", "conf", "test://static-text", CONF), 1);
+    CHECK_HAS(err, "patchbay: a server is named by 'conf' or by --url, not by both\n");
+    CHECK_INT(RUN("resources", "conf", CONF), 1);
+    CHECK_HAS(err, "patchbay: a server is named by 'conf' or by --url, not by both\n");
+}

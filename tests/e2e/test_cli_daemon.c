@@ -338,3 +338,35 @@ TEST(a_unit_of_somebody_else_is_left_alone)
     CHECK_HAS(err, "patchbay: 'enable' is none of install, status and uninstall\n");
     rig_end();
 }
+
+/* ---- its address in the place of a server's name ---- */
+
+TEST(a_url_stands_for_a_server)
+{
+    char url[64];
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE ",\"conf\":" CONFORMANCE);
+    rig_daemon(WORDS("--no-token"));
+    CHECK_INT(RUN("tools"), 0); /* all are up */
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", daemon_port());
+    CHECK_INT(RUN("tools", url), 0);
+    CHECK_HAS(out, "ex__echo ");
+    CHECK_INT(RUN("tools", url, "ex__echo"), 0);
+    CHECK_HAS(out, "ex__echo(text: string)");
+    CHECK_INT(RUN("tools", "ex__echo", "--url", url), 0);
+    CHECK_HAS(out, "ex__echo(text: string)");
+    CHECK_INT(RUN("prompts", url), 0);
+    CHECK_HAS(out, "conf__test_simple_prompt");
+    CHECK_INT(RUN("resources", url), 0);
+    CHECK_HAS(out, "test://static-text");
+    CHECK_INT(RUN("read", "test://static-text", "--url", url), 0);
+    CHECK_STR(out, "This is the content of the static text resource.\n");
+    CHECK_INT(RUN("prompt", "conf__test_simple_prompt", "--url", url), 0);
+    CHECK_STR(out, "user: This is a simple prompt for testing.\n");
+    CHECK_INT(RUN("tools", "ex", "conf"), 1);
+    CHECK_HAS(err, "patchbay: 'tools' takes no more than 1 argument; what is 'conf'?\n");
+    CHECK_INT(RUN("tools", "http://127.0.0.1:1/mcp"), 4);
+    CHECK_HAS(err, "patchbay: ");
+    rig_end();
+}
