@@ -24,6 +24,7 @@
  *   remembered.c   lists that servers said once
  *   request.c      one request, and Ctrl-C
  *   reread.c       what is read again when it changes
+ *   saved.c        bytes of an answer as files
  *   server.c       a server that is named by a command or URL, without any hub
  *   show.c         printing: JSON, tables, colours
  *   signature.c    a tool in one line

@@ -2,6 +2,7 @@
 #include "definition.h"
 #include "question.h"
 #include "request.h"
+#include "saved.h"
 #include "show.h"
 #include "signature.h"
 #include <inttypes.h>
@@ -48,6 +49,8 @@ static int print_answer(const struct cli *cli, const struct cli_answer *a)
         show_json(a->json);
     else if (status == CLI_OK)
         show_text(a->text);
+    if (status == CLI_OK)
+        status = saved_write(cli, a->json);
     return status != CLI_OK ? status : a->is_error ? CLI_TOOL_ERROR : CLI_OK;
 }
 
@@ -205,6 +208,7 @@ const struct verb verb_call = {
             { 0, "json", NULL, "print the result as JSON" },
             { 't', "timeout", "MS",
               "give up when the server's start takes so long, or then the tool" },
+            CLI_SAVE_OPTION,
             { 0, "unchecked", NULL, "send the arguments whatever the schema says; k=v is text" },
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,

@@ -2,19 +2,22 @@
 #include "definition.h"
 #include "question.h"
 #include "request.h"
+#include "saved.h"
 #include "show.h"
 
 static void print_message(struct json m)
 {
     AUTO_ARENA struct arena a = { 0 };
     struct json content = json_get(m, "content");
-    struct json text = json_get(content, "text");
+    struct json resource = json_get(content, "resource");
+    struct json text = json_get(json_is(resource, JSON_OBJECT) ? resource : content, "text");
 
     printf("%s%s:%s ", show_on(SHOW_BOLD), show_member(m, "role", &a), show_off());
     if (json_is(text, JSON_STRING))
         show_text(arena_dup(&a, json_str(text, &a)));
     else
-        printf("[%s]\n", show_member(content, "type", &a));
+        printf("[%s%s%s]\n", show_member(content, "type", &a),
+               json_is(resource, JSON_OBJECT) ? " " : "", show_member(resource, "uri", &a));
 }
 
 static int print_messages(const char *json)
@@ -22,7 +25,7 @@ static int print_messages(const char *json)
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
 
-    if (json_parse(&doc, span_of(json), &(struct json_opts){ .keep_depth = 4 }, &err) < 0)
+    if (json_parse(&doc, span_of(json), &(struct json_opts){ .keep_depth = 5 }, &err) < 0)
         return cli_fail(&err);
     JSON_FOREACH(m, json_get(json_root(&doc), "messages"))
         print_message(m);
@@ -42,6 +45,8 @@ static int get_prompt(const struct cli *cli, struct pb_client *client, const cha
         show_json(answer.json);
     else
         status = print_messages(answer.json);
+    if (status == CLI_OK)
+        status = saved_write(cli, answer.json);
     cli_answer_done(&answer);
     return status;
 }
@@ -106,6 +111,7 @@ const struct verb verb_prompt = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the messages as JSON" },
+            CLI_SAVE_OPTION,
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },

@@ -1,11 +1,12 @@
 #include "mcp/rpc/rpc.h"
 #include "reach.h"
 #include "request.h"
+#include "saved.h"
 #include "show.h"
 #include <errno.h>
 
 /* Text as it is; bytes as bytes, but not onto a terminal. */
-static int print_content(struct json content)
+static int print_content(const struct cli *cli, struct json content)
 {
     AUTO_ARENA struct arena a = { 0 };
     AUTO_BUF struct buf bytes = { 0 };
@@ -15,6 +16,8 @@ static int print_content(struct json content)
         show_text(arena_dup(&a, json_str(text, &a)));
         return CLI_OK;
     }
+    if (cli_option(cli, "save") && json_is(blob, JSON_STRING))
+        return CLI_OK;
     if (!json_is(blob, JSON_STRING) || !base64_decode(&bytes, json_str(blob, &a))) {
         fprintf(stderr, "patchbay: the server's answer has neither text nor base64 bytes\n");
         return CLI_TOOL_ERROR;
@@ -27,7 +30,7 @@ static int print_content(struct json content)
     return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n ? CLI_OK : CLI_UNREACHABLE;
 }
 
-static int print_contents(const char *json)
+static int print_contents(const struct cli *cli, const char *json)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
@@ -37,7 +40,7 @@ static int print_contents(const char *json)
         return cli_fail(&err);
     JSON_FOREACH(c, json_get(json_root(&doc), "contents"))
         if (status == CLI_OK)
-            status = print_content(c);
+            status = print_content(cli, c);
     return status;
 }
 
@@ -79,8 +82,10 @@ static int read_uri(const struct cli *cli, struct pb_client *client, const char 
     } else if (cli_option(cli, "json")) {
         show_json(answer.json);
     } else {
-        status = print_contents(answer.json);
+        status = print_contents(cli, answer.json);
     }
+    if (status == CLI_OK)
+        status = saved_write(cli, answer.json);
     cli_answer_done(&answer);
     return status;
 }
@@ -150,6 +155,7 @@ const struct verb verb_read = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the contents as JSON" },
+            CLI_SAVE_OPTION,
             CLI_SERVER_OPTIONS,
             CLI_HUB_OPTIONS,
             { 0 },
