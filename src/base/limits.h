@@ -151,6 +151,8 @@ enum {
     MCP_PROBE_MS = 3000,  /* waiting for an old server to say it does not know us */
     MCP_PAGES_MAX = 1000, /* pages followed in one list */
     MCP_LIST_ITEMS_MAX = 100000,
+    MCP_HTTP_DETAIL_MAX = 100,    /* of a header, in an error text */
+    MCP_STRAY_LINE_MAX = 160,     /* of a line that is no message, in an error text */
     MCP_GARBAGE_LINES_MAX = 1000, /* not JSON-RPC, on the stdout of a server */
     MCP_RECONNECTS_MAX = 5,       /* tries to resume one stream */
     MCP_RESUME_MS = 1000,         /* before resuming a stream whose server said nothing about it */
@@ -221,6 +223,8 @@ enum {
     FILTER_NODES_MAX = 10000,
     MODES_MAX = 1000, /* named filters */
     VIEW_ALERTS_MAX = 1000,
+    REMEDY_LINES_MAX = 40,        /* of a server's stderr, in which its trouble is looked for */
+    DOCTOR_STDERR_MAX = 16384,    /* of what one server says while it is looked at */
     WATCH_QUIET_MS = 100,         /* several changes of a file are one */
     WATCH_QUIET_MAX_MS = 1000,    /* even if there is no end to them */
     RELAY_PARKED_MAX = 1024,      /* calls that wait for a client to come back */

@@ -15,6 +15,7 @@
  *   describe.c     one tool or prompt, with all that is said of it
  *   ending.c       a daemon is told to end, and has
  *   example.c      a call of a tool that can be pasted
+ *   exam.c         one server, looked at step by step
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
  *   program.c      is the program of a server there

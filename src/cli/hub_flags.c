@@ -5,6 +5,8 @@
 #include "hub/spec/spec.h"
 #include "token.h"
 
+enum { SECONDS_MAX = 3600 };
+
 struct config_request cli_config_request(const struct cli *cli)
 {
     return (struct config_request){
@@ -51,6 +53,22 @@ void cli_hub_options(struct hub_options *o, const struct settings *s)
     o->refresh_on_change = strcmp(s->tool_refresh, "on_change") == 0;
     o->max_servers = s->max_servers;
     o->inherit_env = s->inherit_env;
+}
+
+int cli_seconds(const struct cli *cli, uint32_t *ms)
+{
+    const char *text = cli_option(cli, "timeout");
+    char *end;
+    double seconds;
+
+    if (!text)
+        return CLI_OK;
+    seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0.001 && seconds <= SECONDS_MAX))
+        return cli_usage(cli->verb, "--timeout is a number of seconds up to %d, not '%s'",
+                         SECONDS_MAX, text);
+    *ms = (uint32_t)(seconds * 1000);
+    return CLI_OK;
 }
 
 char *cli_socket_path(const struct cli *cli)

@@ -4,7 +4,5 @@
 #include "hub/spec/spec.h"
 
 /* Where it is, for the caller to free; NULL: it is not in `path`, as PATH has it, or not where its
- * command says. */
-char *program_find(const struct spec *s, const char *path);
-/* What people forget to install, by the command that is missing; for the caller to free. */
-char *program_hint(const char *command);
+ * command says, and *why is ENOENT, or EACCES when it only may not be run. */
+char *program_find(const struct spec *s, const char *path, int *why);

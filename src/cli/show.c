@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <sys/ioctl.h>
 
-enum { COLUMNS_MAX = 8, GAP = 2 };
+enum { COLUMNS_MAX = 8, GAP = 2, ROOM_MIN = 24, NARROW_INDENT = 4 };
 
 /* One character of UTF-8 as JSON escapes. */
 static void put_escaped(const char *p, size_t n)
@@ -180,13 +180,12 @@ static size_t width(const char *s)
     return n;
 }
 
+/* 0: there is no edge. */
 static size_t terminal_width(void)
 {
     struct winsize w;
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col < 40)
-        return 0;
-    return w.ws_col;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
 /* Not in the middle of a character, and it is seen. */
@@ -256,7 +255,8 @@ static size_t line_length(struct span s, size_t room)
     return i;
 }
 
-static void wrap_line(struct span line, size_t room, int indent)
+/* *hanging: the first line is begun already. */
+static void wrap_line(struct span line, size_t room, int indent, bool *hanging)
 {
     do {
         size_t n = line_length(line, room);
@@ -265,14 +265,24 @@ static void wrap_line(struct span line, size_t room, int indent)
         line = span_from(line, n);
         while (line.n && line.p[0] == ' ')
             line = span_from(line, 1);
-        printf("%*s%.*s\n", head.n ? indent : 0, "", SPAN_ARG(head));
+        printf("%*s%.*s\n", head.n && !*hanging ? indent : 0, "", SPAN_ARG(head));
+        *hanging = false;
     } while (line.n);
 }
 
-void show_wrapped(const char *text, int indent)
+/* Beside so wide an indent there would be room for a letter or two: below it, then. */
+static bool is_narrow(size_t edge, int indent) { return edge && edge < (size_t)indent + ROOM_MIN; }
+
+static void wrap(const char *text, int indent, bool hanging)
 {
     size_t edge = terminal_width();
     struct span rest = span_trim(span_of(text));
+
+    if (is_narrow(edge, indent)) {
+        fputs(hanging ? "\n" : "", stdout);
+        hanging = false;
+        indent = indent && edge > NARROW_INDENT + 1 ? NARROW_INDENT : 0;
+    }
 
     for (;;) {
         const char *end = rest.n ? memchr(rest.p, '\n', rest.n) : NULL;
@@ -280,9 +290,13 @@ void show_wrapped(const char *text, int indent)
         AUTO_FREE char *line = mem_dupn(rest.p, n - (n && rest.p[n - 1] == '\r'));
 
         text_make_printable(line);
-        wrap_line(span_of(line), edge ? edge - (size_t)indent : SIZE_MAX, indent);
+        wrap_line(span_of(line), edge ? edge - (size_t)indent : SIZE_MAX, indent, &hanging);
         if (!end)
             return;
         rest = span_from(rest, n + 1);
     }
 }
+
+void show_wrapped(const char *text, int indent) { wrap(text, indent, false); }
+
+void show_hanging(const char *text, int indent) { wrap(text, indent, true); }

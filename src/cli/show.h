@@ -11,6 +11,8 @@ void show_json(const char *text);
 void show_wrapped(const char *text, int indent);
 /* The text, printable, in the arena. */
 char *show_printable(struct span text, struct arena *a);
+/* The same, for what stands behind something in the first line already. */
+void show_hanging(const char *text, int indent);
 /* A string member, printable, first line only, with "…" if there are more; "" when absent. In the
  * arena. */
 const char *show_member(struct json object, const char *key, struct arena *a);

@@ -2,6 +2,7 @@
 #include "hub/add/add.h"
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
+#include "hub/view/view.h"
 #include "program.h"
 #include "show.h"
 #include "taken.h"
@@ -89,14 +90,16 @@ static void print_all(const struct cli *cli, const struct config *all, const cha
 static void warn_of_command(const struct spec *s)
 {
     const char *path = getenv("PATH");
-    AUTO_FREE char *found = NULL, *hint = NULL, *shown = NULL;
+    AUTO_FREE char *found = NULL, *shown = NULL;
+    AUTO_BUF struct buf hint = { 0 };
+    int why;
 
     if (s->transport != SPEC_STDIO || strstr(s->command, "${"))
         return;
     for (const char *const *e = s->env; *e; e++)
         if (strncmp(*e, "PATH=", 5) == 0)
             path = *e + 5;
-    found = program_find(s, path ? path : "");
+    found = program_find(s, path ? path : "", &why);
     if (found)
         return;
     shown = mem_dup(s->command);
@@ -106,9 +109,9 @@ static void warn_of_command(const struct spec *s)
                 shown);
         return;
     }
-    hint = program_hint(shown);
+    remedy_install(&hint, shown);
     fprintf(stderr, "patchbay: warning: '%s' is not in PATH; it is saved all the same: %s\n", shown,
-            hint);
+            buf_cstr(&hint));
 }
 
 static void print_next(const struct cli *cli, const struct config *all)

@@ -13,14 +13,40 @@ static void put_seconds(struct json_out *o, const char *key, int64_t wall_ms)
         json_put_seconds(o, key, wall_ms);
 }
 
+/* The last lines of its stderr. */
+static void last_said(struct buf *out, const struct link *l)
+{
+    size_t n = link_log_count(l);
+
+    for (size_t i = n > REMEDY_LINES_MAX ? n - REMEDY_LINES_MAX : 0; i < n; i++)
+        if (link_log_at(l, i)->source == LOG_OF_STDERR)
+            buf_printf(out, "%s\n", link_log_at(l, i)->text);
+}
+
+static bool put_remedy(struct json_out *o, const struct link *l, const struct link_status *status)
+{
+    AUTO_BUF struct buf said = { 0 }, problem = { 0 }, next = { 0 };
+    struct ailment a = { link_spec(l), link_last_error(l), SPAN("") };
+
+    if (!a.err || !link_is_failed(status->state))
+        return false;
+    last_said(&said, l);
+    a.said = buf_span(&said);
+    if (!remedy_find(&a, &problem, &next))
+        return false;
+    json_put_span(o, "problem", buf_span(&problem));
+    json_put_span(o, "next_step", buf_span(&next));
+    return true;
+}
+
 /* What a person can do about it; that one is idle is no trouble. */
-static void put_next_step(struct json_out *o, const struct spec *spec,
+static void put_next_step(struct json_out *o, const struct link *l,
                           const struct link_status *status)
 {
     const char *verb = advice_verb(advice_of_state(status->state));
 
-    if (verb && status->state != LINK_IDLE)
-        json_put_fmt(o, "next_step", "patchbay %s %s", verb, spec->name);
+    if (!put_remedy(o, l, status) && verb && status->state != LINK_IDLE)
+        json_put_fmt(o, "next_step", "patchbay %s %s", verb, link_name(l));
 }
 
 /* Why it is as it is; NULL: for no particular reason. */
@@ -132,7 +158,7 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
     json_put_str(o, "transport", spec_transport_name(spec->transport));
     json_put_span(o, "target", buf_span(&what));
     put_status(o, l, &status);
-    put_next_step(o, spec, &status);
+    put_next_step(o, l, &status);
     put_looks(o, &status);
     put_counts(o, h, spec->name);
     put_facts(o, &facts);
@@ -255,7 +281,7 @@ static void write_failed(void *ctx, struct link *l)
     json_put_str(w->o, "state", link_state_name(status.state));
     json_put_str(w->o, "error", failure_name(l));
     json_put_str(w->o, "message", why ? why : buf_cstr(&text));
-    put_next_step(w->o, link_spec(l), &status);
+    put_next_step(w->o, l, &status);
     json_end(w->o);
 }
 

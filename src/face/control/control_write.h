@@ -24,7 +24,8 @@ struct scope control_scope(const char *server, const struct mode *mode);
  * end. */
 MUST_CHECK bool control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,
                                       const struct scope *scope);
-/* Servers that should be there and are not: [{"server","state","error","message","next_step"}].
+/* Servers that should be there and are not: [{"server","state","error","message","problem",
+ * "next_step"}].
  * `server`: this one only, and also when somebody switched it off. */
 void control_write_failed(struct json_out *o, const char *key, const struct hub *h,
                           const char *server);

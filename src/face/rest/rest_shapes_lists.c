@@ -39,6 +39,7 @@ static const struct rest_shape unreached = { "Unreached", .fields = FIELDS(
     { "state",     TEXT, .word = rest_states },
     { "error",     TEXT },
     { "message",   TEXT },
+    { "problem",   TEXT, OPT },
     { "next_step", TEXT, OPT }),
     .help = "A server that should be there and is not" };
 

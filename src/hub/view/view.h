@@ -3,10 +3,12 @@
  *
  *   view.c     events to alerts
  *   toasts.c   events to toasts
+ *   remedy.c   why a server does not come up, and what to do about it
  *   texts.c    the words for states, badges, menus, questions */
 #pragma once
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "remedy.h"
 #include "texts.h"
 
 struct view;

@@ -45,6 +45,7 @@ static void client_free(void *ctx)
         blob_unref(c->opening.late);
     free(c->caps);
     free(c->legacy_caps);
+    free(c->opening.stray);
     free(c->challenge);
     wipe_list(c->opts.env);
     wipe_list(c->opts.headers);

@@ -56,7 +56,7 @@ struct client_call {
     struct client *c;
     uint64_t id;      /* what client_request() gave out */
     uint64_t wire_id; /* of the message in flight: each round and retry has a new one; 0: none */
-    struct sm sm; /* enum call_state */
+    struct sm sm;     /* enum call_state */
     struct client_request_spec spec; /* its strings are copies, behind this struct */
     const char *method, *caps;
     /* NULL: none, or they will not be needed after the first sending; until then spec.params are
@@ -96,6 +96,7 @@ struct opening { /* probe.c, handshake.c */
     const char *version;   /* modern version to claim */
     struct blob *late;     /* a discover answer that came after we had gone on */
     struct pb_error first; /* why Streamable HTTP failed, while HTTP+SSE is tried */
+    char *stray;           /* the first line of a process that is no message; NULL: none */
 };
 
 struct listen_stream; /* one subscriptions/listen */
@@ -255,6 +256,8 @@ MUST_CHECK int client_opening_begin(struct client *c, struct pb_error *err);
 MUST_CHECK int client_opening_wire_ready(struct client *c, struct pb_error *err);
 /* The wire broke while opening; true when something else is being tried. */
 bool client_opening_wire_lost(struct client *c, const struct wire_fault *fault);
+/* A line that is no message: the first is quoted if nothing comes of the opening. */
+void client_opening_stray(struct client *c, struct span line);
 /* Something came that is JSON but no JSON-RPC: old servers answer a probe like that. */
 void client_opening_unreadable(struct client *c);
 /* An answer that nobody waits for any more: it may be that of a probe we gave up on. */

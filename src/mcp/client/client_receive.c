@@ -196,26 +196,31 @@ static void receive_answer(struct client *c, const struct rpc *rpc, struct blob 
 
 /* ---- sorting ---- */
 
-static void garbage(struct client *c, bool is_json)
+static void garbage(struct client *c, struct span line, bool is_json)
 {
     struct pb_error err;
 
     c->garbage++;
+    client_opening_stray(c, line);
     if (is_json)
         client_opening_unreadable(c);
     if (!c->wire || c->wire->ops->kind != WIRE_STDIO || c->garbage <= MCP_GARBAGE_LINES_MAX)
         return;
     fail(&err, PB_E_INVALID, "the server wrote more than %d lines that are no messages",
          MCP_GARBAGE_LINES_MAX);
-    client_die(c, &err);
+    if (client_is_open(c))
+        client_die(c, &err);
+    else
+        client_opening_failed(c, &err);
 }
 
-static void receive_invalid(struct client *c, const struct rpc *rpc, uint64_t about, int status)
+static void receive_invalid(struct client *c, struct span line, const struct rpc *rpc,
+                            uint64_t about, int status)
 {
     struct span id = rpc->answers ? rpc->id : SPAN("");
 
     if (!malformed(c, id, PB_E_INVALID, "is malformed", rpc->why, status) && !about)
-        garbage(c, true);
+        garbage(c, line, true);
 }
 
 static void receive_one(struct client *c, struct blob *bytes, const struct rpc *rpc, uint64_t about,
@@ -235,10 +240,10 @@ static void receive_one(struct client *c, struct blob *bytes, const struct rpc *
         receive_answer(c, rpc, bytes, about, status);
         break;
     case RPC_INVALID:
-        receive_invalid(c, rpc, about, status);
+        receive_invalid(c, blob_span(bytes), rpc, about, status);
         break;
     case RPC_BATCH: /* within a batch */
-        garbage(c, true);
+        garbage(c, blob_span(bytes), true);
         break;
     }
 }
@@ -253,7 +258,7 @@ static void unreadable(struct client *c, struct span text, const struct pb_error
     if (!malformed(c, rpc_answer_peek(span_make(text.p, head)), why->code,
                    limit ? "cannot be read" : "is no valid JSON", why->msg, status) &&
         !about)
-        garbage(c, false);
+        garbage(c, text, false);
 }
 
 /* Servers of 2025-03-26 may put several messages into one array. */
@@ -264,7 +269,7 @@ static void receive_batch(struct client *c, struct blob *bytes, struct json_doc 
     AUTO_ARENA struct arena arena = { 0 };
 
     if ((c->rev && !c->rev->batch) || json_len(json_root(batch)) > RPC_BATCH_MAX) {
-        garbage(c, true);
+        garbage(c, blob_span(bytes), true);
         return;
     }
     JSON_FOREACH(element, json_root(batch)) {
@@ -316,7 +321,7 @@ void client_oversize(struct client *c, struct span head, uint64_t total)
     struct pb_error err;
 
     if (!call) {
-        garbage(c, false);
+        garbage(c, head, false);
         return;
     }
     fail(&err, PB_E_LIMIT, "%s: the answer has %llu bytes; the limit is %zu", call->method,

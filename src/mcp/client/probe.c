@@ -55,6 +55,19 @@ static void add_last_words(const struct client *c, struct pb_error *err)
              words.p);
 }
 
+/* A program that talks to people on stdout is best known by what it says there. */
+void client_opening_stray(struct client *c, struct span line)
+{
+    struct opening *o = &c->opening;
+
+    line = span_trim(line);
+    if (!line.n || o->stray || client_is_open(c) || !c->wire || c->wire->ops->kind != WIRE_STDIO)
+        return;
+    /* Whole or not at all: half of a secret would not be recognised as one. */
+    o->stray = line.n <= MCP_STRAY_LINE_MAX ? mem_dupn(line.p, line.n) : mem_dup("a long line");
+    text_make_printable(o->stray);
+}
+
 void client_opening_failed(struct client *c, const struct pb_error *why)
 {
     struct pb_error err = *why;
@@ -63,6 +76,8 @@ void client_opening_failed(struct client *c, const struct pb_error *why)
         err = c->opening.first; /* what the real transport said tells more */
     if (err.code == PB_E_TIMEOUT || err.code == PB_E_INVALID || err.code == PB_E_REMOTE)
         add_last_words(c, &err);
+    if (c->opening.stray)
+        fail_in(&err, "stdout is not MCP (\"%s\")", c->opening.stray);
     if (err.code != PB_E_AUTH)
         fail_in(&err, "handshake");
     client_die(c, &err);
@@ -76,6 +91,7 @@ void client_opening_done(struct client *c)
     timer_stop(&c->opening.patience);
     if (c->opening.late)
         blob_unref(TAKE(c->opening.late)); /* it may be large */
+    free(TAKE(c->opening.stray));          /* a greeting, and then it was a server */
     client_move(c, CL_READY);
     client_ref(c);
     if (first && c->events.opened)

@@ -94,5 +94,6 @@ wire_open_fn wire_stdio_open, wire_memory_open, wire_socket_open, wire_http_open
 /* Is it too much for a server that has not read `queued` bytes yet? */
 bool wire_queue_full(size_t queued, const struct wire_out *m);
 
-/* What a refusing HTTP status means, as a fault. */
-void wire_http_fault(struct wire_fault *out, int status);
+/* What a refusing HTTP status means, as a fault. `detail`: where a redirect leads, or the type of an
+ * answer that is none; empty: not known. */
+void wire_http_fault(struct wire_fault *out, int status, struct span detail);

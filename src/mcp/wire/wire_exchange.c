@@ -23,6 +23,7 @@ static void exchange_free(void *p)
     buf_done(&x->text);
     buf_done(&x->last_id);
     buf_done(&x->challenge);
+    buf_done(&x->detail);
     free(x);
 }
 
@@ -117,6 +118,8 @@ static void on_head(void *ctx, int status)
 
     x->status = status;
     x->body = BODY_NONE;
+    x->detail.n = 0;
+    buf_add_span(&x->detail, status < 300 ? type : http_call_header(x->call, "Location"));
     if (status >= 300) {
         x->body = BODY_ERROR;
         if (status == 401 || status == 403)
@@ -200,7 +203,7 @@ static void refused(struct wire_exchange *x)
         fail(&fault.err, PB_E_CLOSED, "HTTP 404: the server has ended the session");
         fault.session_lost = x->kind == EX_REQUEST;
     } else {
-        wire_http_fault(&fault, x->status);
+        wire_http_fault(&fault, x->status, buf_span(&x->detail));
         if (fault.err.code != PB_E_AUTH && x->kind == EX_REQUEST)
             deliver_text(x);
     }
@@ -260,7 +263,7 @@ static void request_done(struct wire_exchange *x, const struct pb_error *err)
     } else if (x->status >= 300) {
         refused(x);
     } else {
-        wire_http_fault(&fault, x->status);
+        wire_http_fault(&fault, x->status, buf_span(&x->detail));
         exchange_fail(x, &fault);
     }
 }

@@ -6,9 +6,17 @@
 
 static struct http_wire *of(struct wire *w) { return CONTAINER_OF(w, struct http_wire, wire); }
 
-void wire_http_fault(struct wire_fault *out, int status)
+/* Whole or not at all: what is cut could be half of a secret, which nobody would recognise. */
+static struct span shown(struct span detail)
+{
+    return detail.n <= MCP_HTTP_DETAIL_MAX ? detail : SPAN("");
+}
+
+void wire_http_fault(struct wire_fault *out, int status, struct span detail)
 {
     const char *text = http_status_text(status);
+
+    detail = shown(detail);
 
     out->status = status;
     if (status == 401 || status == 403) {
@@ -16,13 +24,16 @@ void wire_http_fault(struct wire_fault *out, int status)
         out->err.sys = status;
     } else if (status / 100 == 3) {
         fail(&out->err, PB_E_INVALID,
-             "HTTP %d: the server redirects elsewhere, which is not followed", status);
+             "HTTP %d: the server redirects to %.*s, which is not followed", status,
+             SPAN_ARG(detail.n ? detail : SPAN("elsewhere")));
     } else if (status / 100 == 2) {
-        fail(&out->err, PB_E_INVALID, "HTTP %d is no answer to a request", status);
+        fail(&out->err, PB_E_INVALID, "HTTP %d%s%.*s is no answer to a request", status,
+             detail.n ? " with " : "", SPAN_ARG(detail));
     } else {
         fail(&out->err, status >= 500 ? PB_E_CLOSED : PB_E_INVALID, "HTTP %d%s%s", status,
              text ? " " : "", text ? text : "");
     }
+    text_make_printable(out->err.msg);
 }
 
 static struct wire_exchange *find(struct http_wire *w, uint64_t id)

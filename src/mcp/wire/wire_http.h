@@ -45,6 +45,7 @@ struct wire_exchange {
     struct buf text;
     struct sse_reader sse;
     struct buf challenge;
+    struct buf detail;  /* for wire_http_fault() */
     struct buf last_id; /* of an event; empty: cannot be resumed */
     uint64_t retry_ms, began;
     unsigned tries;

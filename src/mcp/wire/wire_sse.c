@@ -128,7 +128,7 @@ static void on_done(void *ctx, const struct pb_error *err)
     else if (w->streams)
         fail(&fault.err, PB_E_CLOSED, "the server has ended its stream");
     else
-        wire_http_fault(&fault, w->status);
+        wire_http_fault(&fault, w->status, SPAN(""));
     lost(w, &fault);
 }
 
@@ -164,7 +164,7 @@ static void on_post_done(void *ctx, const struct pb_error *err)
     if (err)
         fault.err = *err;
     else if (!good)
-        wire_http_fault(&fault, p->status);
+        wire_http_fault(&fault, p->status, SPAN(""));
     p->call = NULL;
     p->challenge = (struct buf){ 0 };
     post_free(p);

@@ -378,6 +378,7 @@ export interface Unreached {
   state: "disabled" | "idle" | "connecting" | "authenticating" | "connected" | "reconnecting" | "disconnected" | "error" | "failed";
   error: string;
   message: string;
+  problem?: string;
   next_step?: string;
 }
 
@@ -415,7 +416,9 @@ export interface Server {
   max_attempts?: number;
   /** seconds since 1970 */
   next_retry_at?: number;
-  /** a command that may help */
+  /** what is wrong, in few words */
+  problem?: string;
+  /** what may help: a command, or words */
   next_step?: string;
   color: "green" | "yellow" | "red" | "gray";
   badge?: Badge;
@@ -516,7 +519,9 @@ export interface ServerDetail {
   max_attempts?: number;
   /** seconds since 1970 */
   next_retry_at?: number;
-  /** a command that may help */
+  /** what is wrong, in few words */
+  problem?: string;
+  /** what may help: a command, or words */
   next_step?: string;
   color: "green" | "yellow" | "red" | "gray";
   badge?: Badge;

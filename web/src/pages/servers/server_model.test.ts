@@ -131,6 +131,10 @@ test("trouble says why and what to do", () => {
   assert.equal(failed?.text, "Connection refused");
   assert.deepEqual(failed?.offers.map((o) => o.act), ["reconnect", "logs"]);
   assert.equal(failed?.hint, "patchbay doctor github");
+  const known = troubleOf(
+    server("error", { message: "handshake: HTTP 404", problem: "it has nothing at this path", next_step: "correct it" }),
+  );
+  assert.deepEqual([known?.text, known?.advice, known?.hint], ["it has nothing at this path", "correct it", undefined]);
   const long = "Cannot connect to server 'github': handshake: Connection refused";
   const told = server("error", { message: long, status: long });
   assert.equal(troubleOf(told)?.text, "Connection refused", "the row names the server already");

@@ -67,25 +67,31 @@ export interface Trouble {
   text: string;
   offers: Offer[];
   hint?: string; // a command line
+  advice?: string; // words
 }
 
 /** The row says already which server it is, and that it does not connect. */
 function reasonOf(s: Server): string {
+  if (s.problem) return s.problem;
   const prefixes = [`Cannot connect to server '${s.name}': `, "handshake: "];
   return prefixes.reduce((text, p) => (text.startsWith(p) ? text.slice(p.length) : text), s.message || s.status);
 }
+
+/** The next step is words when it is known what is wrong, else a command. */
+const stepOf = (s: Server): { hint?: string; advice?: string } =>
+  s.problem ? { advice: s.next_step } : { hint: s.next_step };
 
 /** What is wrong, in words, and what to do about it. */
 export function troubleOf(s: Server): Trouble | null {
   const logs: Offer = { text: "View logs", act: "logs" };
   if (isFailed(s)) {
-    return { text: reasonOf(s), offers: [{ text: "Retry", act: "reconnect" }, logs], hint: s.next_step };
+    return { text: reasonOf(s), offers: [{ text: "Retry", act: "reconnect" }, logs], ...stepOf(s) };
   }
   if (s.state === "reconnecting") {
     return { text: s.message ? reasonOf(s) : "The connection was lost.", offers: [retryNow, stopTrying, logs] };
   }
   if (s.state === "disconnected" && s.message) {
-    return { text: reasonOf(s), offers: [connect, logs], hint: s.next_step };
+    return { text: reasonOf(s), offers: [connect, logs], ...stepOf(s) };
   }
   return null;
 }

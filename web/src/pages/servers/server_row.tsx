@@ -111,6 +111,11 @@ function Wrong({ server }: { server: Server }) {
       <p>
         <T>{trouble.text}</T>
       </p>
+      {trouble.advice && (
+        <p class="servers-hint">
+          Next: <T>{trouble.advice}</T>
+        </p>
+      )}
       <div class="servers-todo">
         <Offers server={server} offers={trouble.offers} />
         {trouble.hint && (
