@@ -224,6 +224,7 @@ enum {
     MODES_MAX = 1000, /* named filters */
     VIEW_ALERTS_MAX = 1000,
     REMEDY_LINES_MAX = 40,        /* of a server's stderr, in which its trouble is looked for */
+    DOCTOR_AT_ONCE = 16,          /* servers that are looked at */
     DOCTOR_STDERR_MAX = 16384,    /* of what one server says while it is looked at */
     WATCH_QUIET_MS = 100,         /* several changes of a file are one */
     WATCH_QUIET_MAX_MS = 1000,    /* even if there is no end to them */

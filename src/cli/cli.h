@@ -31,6 +31,7 @@
  *   signature.c    a tool in one line
  *   taken.c        what a verb changed in a file is taken over by the daemon
  *   token.c        what HTTP clients must send: where it comes from, who must not see it
+ *   waiting.c      a line that moves while servers are waited for
  *   wanted.c       what a schema wants of a value */
 #pragma once
 #include "patchbay.h"

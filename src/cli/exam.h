@@ -34,6 +34,7 @@ struct exam {
     struct buf challenge;
     struct redact *hidden; /* what it is started with and may say */
     bool auth_wanted, cut;
+    bool told; /* the verb has printed it */
 };
 
 void exam_run(struct exam *e);

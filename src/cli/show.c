@@ -97,11 +97,11 @@ void show_config_error(FILE *to, const char *label, struct json answer)
         fprintf(to, "%s%s; what was read before goes on\n", label, why);
 }
 
-static bool colors(void)
+bool show_may_move(int fd)
 {
-    const char *no = getenv("NO_COLOR");
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no && *no);
+    return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
 const char *show_on(enum show_color c)
@@ -111,10 +111,10 @@ const char *show_on(enum show_color c)
         [SHOW_RED] = "\033[31m", [SHOW_GRAY] = "\033[90m",  [SHOW_BOLD] = "\033[1m",
     };
 
-    return colors() ? codes[c] : "";
+    return show_may_move(STDOUT_FILENO) ? codes[c] : "";
 }
 
-const char *show_off(void) { return colors() ? "\033[0m" : ""; }
+const char *show_off(void) { return show_may_move(STDOUT_FILENO) ? "\033[0m" : ""; }
 
 enum show_color show_state_color(const char *state)
 {
@@ -134,6 +134,19 @@ enum show_color show_state_color(const char *state)
         if (strcmp(rows[i].state, state) == 0)
             return rows[i].color;
     return SHOW_GRAY;
+}
+
+void show_counts(const struct show_count *counts)
+{
+    const char *between = "";
+
+    for (; counts->what; counts++) {
+        if (!counts->n)
+            continue;
+        printf("%s%zu %s", between, counts->n, counts->what);
+        between = ", ";
+    }
+    putchar('\n');
 }
 
 struct row {
@@ -170,8 +183,7 @@ void show_row(struct show_table *t, enum show_color color, const char *const *ce
         r->cells[i] = mem_dup(cells[i] ? cells[i] : "");
 }
 
-/* Characters, near enough for a table: bytes that begin one. */
-static size_t width(const char *s)
+size_t show_columns(const char *s)
 {
     size_t n = 0;
 
@@ -180,27 +192,26 @@ static size_t width(const char *s)
     return n;
 }
 
-/* 0: there is no edge. */
-static size_t terminal_width(void)
+size_t show_width(int fd)
 {
     struct winsize w;
 
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
 /* Not in the middle of a character, and it is seen. */
-static void print_cut(const char *s, size_t room)
+void show_cut(FILE *to, const char *s, size_t room)
 {
     size_t n = 0, last = 0, i = 0;
 
-    if (width(s) <= room) {
-        fputs(s, stdout);
+    if (show_columns(s) <= room) {
+        fputs(s, to);
         return;
     }
     for (; s[i]; i++)
         if (((unsigned char)s[i] & 0xc0) != 0x80 && n++ == room - 1)
             last = i;
-    printf("%.*s…", (int)last, s);
+    fprintf(to, "%.*s…", (int)last, s);
 }
 
 static void print_row(const struct show_table *t, const struct row *r, const size_t *widths,
@@ -213,11 +224,11 @@ static void print_row(const struct show_table *t, const struct row *r, const siz
 
         if (*r->cells[i]) {
             printf("%*s%s", (int)pad, "", i == 0 ? show_on(r->color) : "");
-            print_cut(r->cells[i], last && edge > at ? edge - at : SIZE_MAX);
+            show_cut(stdout, r->cells[i], last && edge > at ? edge - at : SIZE_MAX);
             fputs(i == 0 ? show_off() : "", stdout);
             pad = 0;
         }
-        pad += widths[i] + GAP - width(r->cells[i]);
+        pad += widths[i] + GAP - show_columns(r->cells[i]);
         at += widths[i] + GAP;
     }
     putchar('\n');
@@ -226,12 +237,12 @@ static void print_row(const struct show_table *t, const struct row *r, const siz
 void show_table_print(struct show_table *t)
 {
     size_t widths[COLUMNS_MAX] = { 0 };
-    size_t edge = terminal_width();
+    size_t edge = show_width(STDOUT_FILENO);
 
     for (size_t i = 0; i < t->n; i++)
         for (int c = 0; c < t->columns; c++)
-            if (width(t->rows[i].cells[c]) > widths[c])
-                widths[c] = width(t->rows[i].cells[c]);
+            if (show_columns(t->rows[i].cells[c]) > widths[c])
+                widths[c] = show_columns(t->rows[i].cells[c]);
     for (size_t i = 0; i < t->n; i++) {
         print_row(t, &t->rows[i], widths, edge);
         for (int c = 0; c < t->columns; c++)
@@ -275,7 +286,7 @@ static bool is_narrow(size_t edge, int indent) { return edge && edge < (size_t)i
 
 static void wrap(const char *text, int indent, bool hanging)
 {
-    size_t edge = terminal_width();
+    size_t edge = show_width(STDOUT_FILENO);
     struct span rest = span_trim(span_of(text));
 
     if (is_narrow(edge, indent)) {

@@ -23,11 +23,27 @@ const char *show_item(struct json entry, struct arena *a);
 void show_config_error(FILE *to, const char *label, struct json answer);
 
 enum show_color { SHOW_PLAIN, SHOW_GREEN, SHOW_YELLOW, SHOW_RED, SHOW_GRAY, SHOW_BOLD };
-/* Begins and ends a colour on stdout; nothing when that is no terminal or NO_COLOR is set. */
+/* Are control sequences welcome there? It is a terminal, TERM is not "dumb", NO_COLOR is not set.
+ */
+bool show_may_move(int fd);
+/* Columns of the terminal; 0: it is none, or does not say. */
+size_t show_width(int fd);
+/* How many a text takes: characters, near enough. */
+size_t show_columns(const char *s);
+/* So many columns of it at most, the last of which is "…" when that is not all. */
+void show_cut(FILE *to, const char *text, size_t room);
+/* Begins and ends a colour on stdout; nothing where that is not welcome. */
 const char *show_on(enum show_color c);
 const char *show_off(void);
 /* By state: what the dot before a server's name is painted with. */
 enum show_color show_state_color(const char *state);
+
+/* "3 connected, 1 failed, 1 disabled": those that are not 0, in a line. Ended by what NULL. */
+struct show_count {
+    const char *what;
+    size_t n;
+};
+void show_counts(const struct show_count *counts);
 
 /* A table that is printed when it is complete: columns as wide as they need to be, the last one
  * cut at the terminal's edge, which "…" tells. */

@@ -6,6 +6,10 @@
 #include "hub/warden/warden.h"
 #include "hub_flags.h"
 #include "show.h"
+#include "waiting.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 
 enum { DOCTOR_CONNECT_MS = 30000, TEXT_COLUMN = 17 };
 
@@ -98,41 +102,184 @@ static int check_names_given(const struct cli *cli, const struct config *c)
     return CLI_OK;
 }
 
-static int examine_all(const struct cli *cli, const struct config *c, const struct claims *claims,
-                       uint32_t connect_ms)
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+/* Threads take the next exam that nobody has begun, and say when one has ended. */
+struct ward {
+    struct exam *exams;
+    size_t n;
+    atomic_size_t begun;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    struct exam **ended; /* in the order in which they did */
+    size_t n_ended;
+};
+
+static void *examine(void *ctx)
+{
+    struct ward *w = ctx;
+    size_t i;
+
+    while ((i = atomic_fetch_add(&w->begun, 1)) < w->n) {
+        exam_run(&w->exams[i]);
+        pthread_mutex_lock(&w->lock);
+        w->ended[w->n_ended++] = &w->exams[i];
+        pthread_cond_signal(&w->news);
+        pthread_mutex_unlock(&w->lock);
+    }
+    return NULL;
+}
+
+/* The one that ended as the `at`th; NULL: none within a tick. */
+static struct exam *next_ended(struct ward *w, size_t at)
+{
+    struct timespec until;
+    struct exam *e;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAITING_TICK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&w->lock);
+    while (w->n_ended <= at && pthread_cond_timedwait(&w->news, &w->lock, &until) == 0)
+        ;
+    e = w->n_ended > at ? w->ended[at] : NULL;
+    pthread_mutex_unlock(&w->lock);
+    return e;
+}
+
+static void tick(const struct ward *w, struct waiting_line *line)
+{
+    AUTO_FREE const char **names = mem_zero((w->n + 1) * sizeof *names);
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        if (!w->exams[i].told)
+            names[n++] = w->exams[i].spec->name;
+    waiting_tick(line, names);
+}
+
+/* Each as soon as it is known. */
+static void follow(struct ward *w, bool json)
+{
+    struct waiting_line line = { 0 };
+
+    for (size_t at = 0; at < w->n;) {
+        struct exam *e = next_ended(w, at);
+
+        if (!e) {
+            tick(w, &line);
+            continue;
+        }
+        e->told = true;
+        at++;
+        waiting_clear(&line);
+        if (!json)
+            print_exam(e);
+        fflush(stdout);
+    }
+}
+
+static void examine_at_once(struct ward *w, bool json)
+{
+    pthread_t threads[DOCTOR_AT_ONCE];
+    size_t n = 0;
+
+    while (n < DOCTOR_AT_ONCE && n < w->n && pthread_create(&threads[n], NULL, examine, w) == 0)
+        n++;
+    if (!n)
+        examine(w);
+    follow(w, json);
+    while (n)
+        pthread_join(threads[--n], NULL);
+}
+
+static void print_summary(const struct ward *w)
+{
+    size_t well = 0, failed = 0, off = 0;
+
+    for (size_t i = 0; i < w->n; i++) {
+        if (!w->exams[i].spec->enabled)
+            off++;
+        else if (exam_is_well(&w->exams[i]))
+            well++;
+        else
+            failed++;
+    }
+    printf("\n");
+    show_counts((const struct show_count[]){
+        { "well", well }, { "failed", failed }, { "disabled", off }, { 0 } });
+}
+
+static void print_json(const struct ward *w)
 {
     AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
-    bool json = cli_option(cli, "json") != NULL;
-    struct map_slot *slot;
-    int status = CLI_OK;
 
     json_begin_object(&o, NULL);
     json_begin_array(&o, "servers");
-    MAP_FOREACH(slot, &c->specs) {
-        struct exam e = { .spec = slot->value,
-                          .inherit_env = c->settings.inherit_env,
-                          .claims = claims,
-                          .connect_ms = connect_ms };
+    for (size_t i = 0; i < w->n; i++)
+        write_exam(&o, &w->exams[i]);
+    json_end(&o);
+    json_end(&o);
+    show_json(buf_cstr(&b));
+}
 
-        if (!wanted(cli, e.spec->name))
+static int status_of(const struct ward *w)
+{
+    int status = CLI_OK;
+
+    for (size_t i = 0; i < w->n; i++)
+        if (!exam_is_well(&w->exams[i]) && w->exams[i].spec->enabled)
+            status = w->exams[i].auth_wanted ? CLI_AUTH : CLI_UNREACHABLE;
+    return status;
+}
+
+static void admit(struct ward *w, const struct cli *cli, const struct config *c,
+                  const struct exam *as)
+{
+    struct map_slot *slot;
+
+    w->exams = mem_zero((c->specs.n + 1) * sizeof *w->exams);
+    w->ended = mem_zero((c->specs.n + 1) * sizeof(struct exam *));
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->news, NULL);
+    MAP_FOREACH(slot, &c->specs) {
+        const struct spec *s = slot->value;
+
+        if (!wanted(cli, s->name))
             continue;
-        exam_run(&e);
-        if (!exam_is_well(&e) && e.spec->enabled)
-            status = e.auth_wanted ? CLI_AUTH : CLI_UNREACHABLE;
-        if (json)
-            write_exam(&o, &e);
-        else
-            print_exam(&e);
-        fflush(stdout);
-        exam_done(&e);
+        w->exams[w->n] = *as;
+        w->exams[w->n++].spec = s;
     }
-    json_end(&o);
-    json_end(&o);
+}
+
+static void discharge(struct ward *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        exam_done(&w->exams[i]);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->news);
+    free(w->exams);
+    free(w->ended);
+}
+
+static int examine_all(const struct cli *cli, const struct config *c, const struct exam *as)
+{
+    bool json = cli_option(cli, "json") != NULL;
+    struct ward w = { 0 };
+    int status;
+
+    admit(&w, cli, c, as);
+    examine_at_once(&w, json);
     if (json)
-        show_json(buf_cstr(&b));
-    else if (!c->specs.n)
+        print_json(&w);
+    else if (w.n)
+        print_summary(&w);
+    else
         puts("No servers yet. Add one: patchbay add NAME -- COMMAND, or patchbay add URL");
+    status = status_of(&w);
+    discharge(&w);
     return status;
 }
 
@@ -157,7 +304,10 @@ static int run_doctor(struct cli *cli)
     claims = claims_new();
     MAP_FOREACH(slot, &c->specs)
         claims_add(claims, slot->value);
-    status = examine_all(cli, c, claims, connect_ms);
+    status = examine_all(cli, c,
+                         &(struct exam){ .inherit_env = c->settings.inherit_env,
+                                         .claims = claims,
+                                         .connect_ms = connect_ms });
     claims_free(claims);
     warden_stop(warden);
     return status;
@@ -168,7 +318,8 @@ const struct verb verb_doctor = {
     .usage = "[SERVER]... [--timeout SECONDS] [--json]",
     .help = "Find out why a server does not work, and what to do about it",
     .text = "Looks at the config, the command, the start, the protocol and the tools, in this\n"
-            "order, and stops at the first that fails. A running daemon is not disturbed.",
+            "order, and stops at the first that fails; servers are looked at at once, and each\n"
+            "is told as soon as it is known. A running daemon is not disturbed.",
     .max = -1,
     .options =
         (const struct option_spec[]){

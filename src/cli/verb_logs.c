@@ -4,6 +4,17 @@
 #include <time.h>
 
 static bool as_json;
+static const struct cli *asked; /* which servers are wanted; NULL or no arguments: all */
+
+static bool is_wanted(struct json e)
+{
+    if (!asked || !asked->n_args)
+        return true;
+    for (int i = 0; i < asked->n_args; i++)
+        if (json_str_is(json_get(e, "server"), asked->args[i]))
+            return true;
+    return false;
+}
 
 static void print_entry(struct json e)
 {
@@ -18,6 +29,8 @@ static void print_entry(struct json e)
     struct tm tm;
     char when[32] = "";
 
+    if (!is_wanted(e))
+        return;
     if (as_json) {
         show_json(arena_dup(&a, json_text(e)));
         return;
@@ -33,14 +46,42 @@ static void print_entry(struct json e)
            show_member(e, "message", &a));
 }
 
+struct timed {
+    struct json entry;
+    double at;
+    size_t place; /* lines of one moment stay in their order */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    if (x->at < y->at || x->at > y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* They come server by server. */
 static void print_all(const char *text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_FREE struct timed *lines = NULL;
+    struct json entries;
+    size_t n = 0;
 
     if (json_parse(&doc, span_of(text), NULL, NULL) < 0)
         return;
-    JSON_FOREACH(e, json_get(json_root(&doc), "entries"))
-        print_entry(e);
+    entries = json_get(json_root(&doc), "entries");
+    lines = mem_zero((json_len(entries) + 1) * sizeof *lines);
+    JSON_FOREACH(e, entries) {
+        lines[n] = (struct timed){ .entry = e, .place = n };
+        if (json_double(json_get(e, "timestamp"), &lines[n].at, NULL) < 0)
+            lines[n].at = 0;
+        n++;
+    }
+    qsort(lines, n, sizeof *lines, by_time);
+    for (size_t i = 0; i < n; i++)
+        print_entry(lines[i].entry);
     fflush(stdout);
 }
 
@@ -67,10 +108,25 @@ static int build_params(const struct cli *cli, struct buf *out)
     if (lines && (*end || end == lines))
         return cli_usage(cli->verb, "--lines is a number, not '%s'", lines);
     json_begin_object(&o, NULL);
-    json_put_str_opt(&o, "server", cli->n_args ? cli->args[0] : NULL);
+    json_put_str_opt(&o, "server", cli->n_args == 1 ? cli->args[0] : NULL);
     json_put_uint(&o, "lines", n);
     json_put_bool(&o, "follow", cli_option(cli, "follow") != NULL);
     json_end(&o);
+    return CLI_OK;
+}
+
+/* Several are chosen here, so that the hub does not know whether they are there. */
+static int check_servers(struct reach *s, const struct cli *cli)
+{
+    for (int i = 0; cli->n_args > 1 && i < cli->n_args; i++) {
+        AUTO_FREE char *params = reach_params("server", cli->args[i]);
+        struct pb_result *ignored = NULL;
+        struct pb_error err;
+
+        if (reach_request(s, "patchbay/server", params, &ignored, &err) < 0)
+            return reach_fail(&err);
+        pb_result_free(ignored);
+    }
     return CLI_OK;
 }
 
@@ -86,8 +142,11 @@ static int run_logs(struct cli *cli)
     if (build_params(cli, &params) != CLI_OK)
         return CLI_USAGE;
     as_json = cli_option(cli, "json") != NULL;
+    asked = cli;
     cli_catch_interrupt();
     status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
+    if (status == CLI_OK)
+        status = check_servers(s, cli);
     if (status != CLI_OK)
         return status;
     what.params = buf_cstr(&params);
@@ -102,9 +161,10 @@ static int run_logs(struct cli *cli)
 
 const struct verb verb_logs = {
     .name = "logs",
-    .usage = "[SERVER] [-f] [-n N]",
+    .usage = "[SERVER]... [-f] [-n N]",
     .help = "Show what servers wrote to stderr, and what happened to them",
-    .max = 1,
+    .text = "The lines of several servers, or of all, are shown in the order of their time.",
+    .max = -1,
     .options =
         (const struct option_spec[]){
             { 'f', "follow", NULL, "go on as lines come, until Ctrl-C" },

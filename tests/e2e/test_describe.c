@@ -239,7 +239,7 @@ TEST(text_is_wrapped_at_the_terminals_edge_and_what_is_cut_says_so)
     CHECK(longest_line() <= 40);
     rig_columns = 41;
     CHECK_INT(run_on_terminal(WORDS("list")), 0);
-    CHECK_HAS(out, "…\r\n");
+    CHECK(!strstr(out, "…")); /* a list of few wraps instead */
     CHECK(longest_line() <= 41);
     rig_end();
 }

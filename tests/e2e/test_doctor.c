@@ -260,7 +260,7 @@ TEST(stderr_is_shown_as_lines_and_once)
                    "       next:     run it by hand");
     at = strstr(out, "       | one\n       | two\n");
     CHECK(at != NULL);
-    CHECK_STR(at, "       | one\n       | two\n");
+    CHECK_STR(at, "       | one\n       | two\n\n1 failed\n");
     *at = '\0';
     CHECK(!strstr(out, "one"));
     rig_end();
@@ -329,8 +329,8 @@ TEST(what_http_says_is_understood)
           "ask its operator for the right, or change the login in \"headers\" at ", 3 },
         { ANSWER("404 No", ""), "it has nothing at this path", "often it is /mcp or /sse", 4 },
         { ANSWER("405 No", ""), "it takes no MCP at this path", "correct the path of \"url\"", 4 },
-        { ANSWER("500 Oh", ""), "the server itself is in trouble", "try again later", 4 },
-        { ANSWER("503 Oh", ""), "the server itself is in trouble", "try again later", 4 },
+        { ANSWER("500 Oh", ""), "the server itself is in trouble", "come back later", 4 },
+        { ANSWER("503 Oh", ""), "the server itself is in trouble", "come back later", 4 },
         { "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
           "a web page answers, not an MCP server",
           "the server's documentation names the address for MCP", 4 },

@@ -189,7 +189,7 @@ static const struct {
       "it sends us to another address, where no login would be safe",
       "write that address into \"url\"{where}, if you trust it" },
     { WEB, PB_OK, 0, "HTTP 5", NULL,
-      "the server itself is in trouble", "try again later; " LOGS },
+      "the server itself is in trouble", "come back later; " LOGS },
     { WEB, PB_OK, 0, "HTTP 4", NULL,
       "it takes no MCP at this path", "correct the path of \"url\"{where}; often it is /mcp or /sse" },
     { WEB, PB_OK, 0, "with text/html", NULL,
