@@ -55,20 +55,31 @@ void cli_hub_options(struct hub_options *o, const struct settings *s)
     o->inherit_env = s->inherit_env;
 }
 
-int cli_seconds(const struct cli *cli, uint32_t *ms)
+int cli_timeout(const struct cli *cli, uint32_t *ms)
 {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = { { "", 1 }, { "ms", 0.001 }, { "s", 1 }, { "m", 60 } };
     const char *text = cli_option(cli, "timeout");
     char *end;
-    double seconds;
+    double n;
 
     if (!text)
         return CLI_OK;
-    seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0.001 && seconds <= SECONDS_MAX))
-        return cli_usage(cli->verb, "--timeout is a number of seconds up to %d, not '%s'",
-                         SECONDS_MAX, text);
-    *ms = (uint32_t)(seconds * 1000);
-    return CLI_OK;
+    n = strtod(text, &end);
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        double seconds = n * units[i].seconds;
+
+        if (end == text || strcmp(end, units[i].name) != 0 ||
+            !(seconds >= 0.001 && seconds <= SECONDS_MAX))
+            continue;
+        *ms = (uint32_t)(seconds * 1000 + 0.5);
+        return CLI_OK;
+    }
+    return cli_usage(cli->verb,
+                     "--timeout is a number of seconds up to %d, or as 300ms or 5m, not '%s'",
+                     SECONDS_MAX, text);
 }
 
 char *cli_socket_path(const struct cli *cli)

@@ -24,10 +24,10 @@ MUST_CHECK int cli_load_config(const struct cli *cli, struct config **out, struc
 int cli_config_fail(const struct pb_error *err);
 /* What the config's settings say about the hub. */
 void cli_hub_options(struct hub_options *o, const struct settings *s);
-/* --timeout SECONDS among the verb's options; *ms stays when it is not given. CLI_USAGE after saying
- * what is wrong. */
+/* --timeout SECONDS among the verb's options, or with a unit behind it; *ms stays when it is not
+ * given. CLI_USAGE after saying what is wrong. */
 #define CLI_TIMEOUT_OPTION(what) { 0, "timeout", "SECONDS", what }
-MUST_CHECK int cli_seconds(const struct cli *cli, uint32_t *ms);
+MUST_CHECK int cli_timeout(const struct cli *cli, uint32_t *ms);
 /* The daemon's socket; owned by the caller. */
 char *cli_socket_path(const struct cli *cli);
 /* The error that there is no such server, with the names that are like it. */

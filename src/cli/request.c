@@ -1,4 +1,5 @@
 #include "request.h"
+#include "show.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -83,7 +84,7 @@ static void on_progress(void *ctx, double progress, double total, const char *me
 {
     bool *shown = ctx;
     AUTO_FREE char *text = mem_dup(message ? message : "");
-    bool tty = isatty(STDERR_FILENO);
+    bool tty = show_may_move(STDERR_FILENO);
 
     text_make_printable(text);
     *shown = tty;

@@ -1,3 +1,4 @@
+#include "hub_flags.h"
 #include "question.h"
 #include <string.h>
 #include <strings.h>
@@ -40,13 +41,13 @@ static void say_challenge(void *ctx, int status, const char *challenge)
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)
 {
     struct pb_client_options opts = PB_CLIENT_OPTIONS_INIT;
-    const char *era = cli_option(cli, "era"), *timeout = cli_option(cli, "timeout");
+    const char *era = cli_option(cli, "era");
 
     opts.name = "patchbay";
     opts.version = pb_version();
     opts.url = cli_option(cli, "url");
-    if (timeout)
-        opts.connect_ms = (uint32_t)strtoul(timeout, NULL, 10); /* the verb has looked at it */
+    if (cli_timeout(cli, &opts.connect_ms) != CLI_OK)
+        return fail(err, PB_E_INVALID, "--timeout is not understood");
     opts.on_challenge = say_challenge;
     question_options(&opts);
     opts.headers = cli_option_list(cli, "header");

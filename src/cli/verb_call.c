@@ -5,23 +5,6 @@
 #include "saved.h"
 #include "show.h"
 #include "signature.h"
-#include <inttypes.h>
-
-static int read_timeout(const struct cli *cli, uint32_t *ms)
-{
-    const char *text = cli_option(cli, "timeout");
-    uintmax_t v;
-    char *end;
-
-    *ms = 0;
-    if (!text)
-        return CLI_OK;
-    v = strtoumax(text, &end, 10);
-    if (*end || end == text || v == 0 || v > UINT32_MAX)
-        return cli_usage(cli->verb, "--timeout is a number of milliseconds, not '%s'", text);
-    *ms = (uint32_t)v;
-    return CLI_OK;
-}
 
 /* What the hub says about a call that went wrong on the way, in the words of a tool: its exit code,
  * or CLI_OK when they are a tool's own. */
@@ -172,7 +155,7 @@ static int run_call(struct cli *cli)
     struct pb_error err;
     int status;
 
-    if (read_timeout(cli, &c.timeout_ms) != CLI_OK)
+    if (cli_timeout(cli, &c.timeout_ms) != CLI_OK)
         return CLI_USAGE;
     if (arguments_read_call(&c.words, cli->args[0], &c.tool, &err) < 0 ||
         arguments_read(&c.words, cli->args + 1, cli->n_args - 1, false, &err) < 0) {
@@ -206,7 +189,7 @@ const struct verb verb_call = {
     .options =
         (const struct option_spec[]){
             { 0, "json", NULL, "print the result as JSON" },
-            { 't', "timeout", "MS",
+            { 't', "timeout", "SECONDS",
               "give up when the server's start takes so long, or then the tool" },
             CLI_SAVE_OPTION,
             { 0, "unchecked", NULL, "send the arguments whatever the schema says; k=v is text" },

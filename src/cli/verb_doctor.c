@@ -293,7 +293,7 @@ static int run_doctor(struct cli *cli)
     struct pb_error err;
     int status;
 
-    if (cli_seconds(cli, &connect_ms) != CLI_OK)
+    if (cli_timeout(cli, &connect_ms) != CLI_OK)
         return CLI_USAGE;
     if (cli_load_config(cli, &c, &err) < 0)
         return cli_config_fail(&err);

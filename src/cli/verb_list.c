@@ -306,7 +306,7 @@ static int run_list(struct cli *cli)
     struct pb_error err;
     int status;
 
-    if (cli_seconds(cli, &l.timeout_ms) != CLI_OK)
+    if (cli_timeout(cli, &l.timeout_ms) != CLI_OK)
         return CLI_USAGE;
     status = reach_open(&s, cli, &(struct reach_wants){ .start_all = true });
     if (status != CLI_OK)

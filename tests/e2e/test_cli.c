@@ -108,7 +108,7 @@ TEST(every_verb_has_help_of_its_own)
         CHECK_STR(err, "");
     }
     CHECK_INT(RUN("help", "call"), 0);
-    CHECK_HAS(out, "  -t, --timeout MS                give up when the server's start takes so "
+    CHECK_HAS(out, "  -t, --timeout SECONDS           give up when the server's start takes so "
                    "long, or then the tool\n");
     CHECK_INT(RUN("help", "nothing"), 1);
 }
@@ -117,7 +117,7 @@ TEST(the_manual_tells_the_same_and_is_well_formed)
 {
     CHECK_INT(RUN("man"), 0);
     CHECK_HAS(out, ".TH PATCHBAY 1");
-    CHECK_HAS(out, "\\fB\\-t\\fR, \\fB\\-\\-timeout\\fR \\fIMS\\fR\n");
+    CHECK_HAS(out, "\\fB\\-t\\fR, \\fB\\-\\-timeout\\fR \\fISECONDS\\fR\n");
     CHECK_HAS(out, ".SS Begin here\n.TP\n\\fBadd\\fR");
     CHECK_HAS(out, ".SH SETTINGS\n");
     CHECK_HAS(out, ".SH EXIT STATUS\n.TP\n.B 0\n");
@@ -175,7 +175,7 @@ TEST(misuse_is_told_on_stderr_with_exit_code_1)
         { { "call", "echo", "[1]", "--url", "http://127.0.0.1:1/" }, "'[1]' is not k=value" },
         { { "call", "echo", "{\"a\"}", "--url", "http://127.0.0.1:1/" }, "the arguments: " },
         { { "call", "echo", "--timeout", "soon", "--url", "http://127.0.0.1:1/" },
-          "--timeout is a number of milliseconds, not 'soon'" },
+          "--timeout is a number of seconds up to 3600, or as 300ms or 5m, not 'soon'" },
         { { "tools", "--era", "golden", "--url", "http://127.0.0.1:1/" },
           "--era is 'legacy' or 'modern', not 'golden'" },
     };
@@ -220,9 +220,9 @@ TEST(what_went_wrong_is_in_the_exit_code)
 
 TEST(letters_take_their_value_with_or_without_a_space)
 {
-    CHECK_INT(RUN("call", "echo", "text=1", "-t", "5000", SERVER), 0);
-    CHECK_INT(RUN("call", "echo", "text=1", "-t5000", SERVER), 0);
-    CHECK_INT(RUN("call", "echo", "text=1", "--timeout=5000", SERVER), 0);
+    CHECK_INT(RUN("call", "echo", "text=1", "-t", "5", SERVER), 0);
+    CHECK_INT(RUN("call", "echo", "text=1", "-t5", SERVER), 0);
+    CHECK_INT(RUN("call", "echo", "text=1", "--timeout=5000ms", SERVER), 0);
     CHECK_STR(out, "1\n");
 }
 

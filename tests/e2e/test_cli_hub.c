@@ -179,7 +179,7 @@ TEST(a_call_that_takes_too_long_is_given_up)
     BOTH_WAYS("\"slow\":{\"command\":\"$BUILD/tests/e2e/mob_server\",\"args\":[\"stuck\",\"mob\"],"
               "\"timeout\":1}")
     {
-        CHECK_INT(RUN("call", "slow.who", "--timeout", "50"), 4);
+        CHECK_INT(RUN("call", "slow.who", "--timeout", "50ms"), 4);
         CHECK_HAS(err, "patchbay: ");
         CHECK_STR(out, "");
         CHECK_INT(RUN("call", "slow.who"), 4);

@@ -94,19 +94,19 @@ TEST(a_time_limit_says_whether_the_start_or_the_tool_was_waited_for)
 {
     BOTH_WAYS("\"mute\":" MOB("silent") ",\"stuck\":" MOB("stuck"))
     {
-        CHECK_INT(RUN("call", "mute.who", "--timeout", "300"), 4);
+        CHECK_INT(RUN("call", "mute.who", "--timeout", "300ms"), 4);
         CHECK_STR(err, "patchbay: mute.who: its server is still starting after 300 ms; nothing was "
                        "called\n");
         CHECK_STR(out, "");
         CHECK_INT(RUN("tools", "stuck"), 0);
-        CHECK_INT(RUN("call", "stuck.who", "--timeout", "900"), 4);
+        CHECK_INT(RUN("call", "stuck.who", "--timeout", "0.9"), 4);
         CHECK_STR(err, "patchbay: stuck.who: the tool has not answered within 900 ms; the call is "
                        "cancelled\n");
         CHECK_STR(out, "");
     }
     rig_begin();
-    CHECK_INT(RUN("call", "who", "--timeout", "300", "--", built("tests/e2e/mob_server"), "silent",
-                  "mob"),
+    CHECK_INT(RUN("call", "who", "--timeout", "300ms", "--", built("tests/e2e/mob_server"),
+                  "silent", "mob"),
               4);
     CHECK_HAS(err, "patchbay: handshake: the server did not answer within 300 ms\n");
     rig_end();

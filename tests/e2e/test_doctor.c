@@ -305,9 +305,9 @@ TEST(a_slow_start_is_given_the_time_that_is_asked_for)
                    "       next:     a first start may download for long: try again, or raise "
                    "settings.connect_s; is it an MCP server?\n");
     CHECK_INT(RUN("doctor", "--timeout", "soon"), 1);
-    CHECK_HAS(err, "--timeout is a number of seconds up to 3600, not 'soon'");
+    CHECK_HAS(err, "--timeout is a number of seconds up to 3600, or as 300ms or 5m, not 'soon'");
     CHECK_INT(RUN("doctor", "--timeout", "0"), 1);
-    CHECK_HAS(err, "--timeout is a number of seconds up to 3600, not '0'");
+    CHECK_HAS(err, "--timeout is a number of seconds up to 3600, or as 300ms or 5m, not '0'");
     rig_end();
 }
 
