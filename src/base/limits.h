@@ -265,7 +265,6 @@ enum {
 
     DAEMON_LOG_BURST = 50,   /* warnings on standard error at once; */
     DAEMON_LOG_MS = 1000,    /* then one more in this time */
-    DAEMON_TAKES_MS = 30000, /* a changed config, while a verb waits for it */
     DAEMON_REREAD_MS = 1000, /* until it is read after all, when no worker was free */
     DAEMON_ENDS_MS = 30000,  /* with all of its servers, while a verb waits for it */
 

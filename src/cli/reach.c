@@ -185,12 +185,14 @@ int reach_open(struct reach **out, const struct cli *cli, const struct reach_wan
     return status;
 }
 
-int reach_daemon(struct reach **out, const struct cli *cli)
+int reach_daemon(struct reach **out, const struct cli *cli, struct pb_error *err)
 {
     struct reach *s = NEW(struct reach);
-    struct pb_error err;
-    int rc = open_daemon(s, cli, &err);
+    int rc = open_daemon(s, cli, err);
 
+    /* That it went away while it was asked is none of the ways in which there is none. */
+    if (rc == -(int)PB_E_CLOSED && s->daemon)
+        rc = fail(err, PB_E_SYSTEM, "it has just ended");
     if (rc < 0)
         reach_close(s);
     else

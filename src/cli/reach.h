@@ -20,7 +20,7 @@ struct reach_wants {
  * it from the daemon. */
 MUST_CHECK int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w);
 /* The daemon, or nothing: -PB_E_CLOSED, and nothing is told. */
-MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli);
+MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli, struct pb_error *err);
 void reach_close(struct reach *s);
 AUTO_DEFINE(reach, reach_close)
 

@@ -1,26 +1,6 @@
 #include "taken.h"
-#include "face/listen/listen.h"
-#include "hub_flags.h"
 #include "reach.h"
 #include <sys/stat.h>
-
-static int open_daemon(struct pb_client **out, const struct cli *cli, struct pb_error *err)
-{
-    const struct host_scope scope = { .control = true };
-    AUTO_FREE char *path = cli_socket_path(cli);
-    struct pb_client_options o = PB_CLIENT_OPTIONS_INIT;
-    int rc = attach_connect(&o.fd, path, &scope, err);
-
-    if (rc < 0)
-        return rc;
-    o.name = "patchbay-cli";
-    o.version = pb_version();
-    o.era = PB_ERA_LEGACY; /* as reach.c does */
-    o.timeout_ms = DAEMON_TAKES_MS;
-    rc = pb_client_open(out, &o, err);
-    /* That it went away while it was asked is none of the ways in which there is none. */
-    return rc == -(int)PB_E_CLOSED ? fail(err, PB_E_SYSTEM, "it has just ended") : rc;
-}
 
 static bool same_file(const char *a, const char *b)
 {
@@ -58,15 +38,15 @@ static void tell_unread(const struct pb_result *result, const char *file)
 
 int taken_over(const struct cli *cli, const char *file)
 {
-    struct pb_client *client = NULL;
+    AUTO(reach) struct reach *s = NULL;
     struct pb_result *result = NULL;
     struct pb_error err;
-    int rc = open_daemon(&client, cli, &err), status = CLI_OK;
+    int rc = reach_daemon(&s, cli, &err), status = CLI_OK;
 
     if (rc == -(int)PB_E_CLOSED)
         return CLI_OK;
     if (rc == 0)
-        rc = pb_client_request(client, "patchbay/reload", "{}", NULL, &result, &err);
+        rc = reach_request(s, "patchbay/reload", NULL, &result, &err);
     if (rc < 0) {
         fail_in(&err, "%s is changed, but the running daemon goes on with what it had", file);
         status = reach_fail(&err);
@@ -74,6 +54,5 @@ int taken_over(const struct cli *cli, const char *file)
         tell_unread(result, file);
     }
     pb_result_free(result);
-    pb_client_free(client);
     return status;
 }
