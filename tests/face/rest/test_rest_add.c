@@ -248,6 +248,7 @@ TEST(what_is_not_understood_is_told)
           "mcpServers.x.args: expected an array of strings, got a number" },
         { "{\"mcpServers\":{}}", "no server is named here" },
         { "{}", "no server is named here" },
+        { "[]", "no server is named here" },
         { "{\"a\":1}", "no server is named here" },
         { "[1]", "mcps[0]: expected an object" },
         { "[x]\ny = 1_0", "this is TOML: line 2: expected a value" },
