@@ -49,7 +49,7 @@ static const char *extension_of(const char *type)
 static const char *stem_of(struct span uri, const char *fallback, struct arena *a)
 {
     char stem[STEM_CHARS_MAX + 1];
-    size_t from = uri.n, end = uri.n, n = 0;
+    size_t from, end = uri.n, n = 0;
 
     for (size_t i = 0; i < end; i++)
         if (uri.p[i] == '?' || uri.p[i] == '#')
@@ -62,7 +62,8 @@ static const char *stem_of(struct span uri, const char *fallback, struct arena *
             break;
         }
     for (; from < end && n < STEM_CHARS_MAX; from++)
-        if (isalnum((unsigned char)uri.p[from]) || (n && strchr("-_", uri.p[from])))
+        if (isalnum((unsigned char)uri.p[from]) ||
+            (n && (uri.p[from] == '-' || uri.p[from] == '_')))
             stem[n++] = uri.p[from];
     return n ? arena_dup(a, span_make(stem, n)) : fallback;
 }

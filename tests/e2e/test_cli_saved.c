@@ -72,6 +72,7 @@ TEST(a_server_cannot_choose_a_place_outside_the_directory)
         { BLOB("x:/a/..", "application/pdf"), "kept/resource.pdf" },
         { BLOB("x:/a/.bashrc", "what/ever"), "kept/bashrc.bin" },
         { BLOB("x:/%2e%2e%2fup", "../../sh"), "kept/2e2e2fup.bin" },
+        { BLOB("x:/nul\\u0000led", "text/csv"), "kept/nulled.csv" },
         { BLOB("x:/a b;rm -rf ~?q=/../z.png", "image/png"), "kept/abrm-rf.png" },
     };
 
