@@ -5,9 +5,10 @@
  *   blob.c      bytes that many share, counted
  *   buf.c       bytes that grow
  *   clock.c     the time of day and the time that passes, or a test's
+ *   duration.c  "5m", "30s"
  *   error.c     what failed, on what, and why, as one text
  *   file.c      a file replaced as a whole, and directories
- *   hash.c      SHA-256, HMAC, a keyed hash for tables
+ *   hash.c      SHA-256, SHA-512, HMAC, a keyed hash for tables
  *   id.c        random ids, UUIDs, base64
  *   log.c       lines for whoever runs the program
  *   map.c       things by name
@@ -24,6 +25,7 @@
 #include "blob.h"
 #include "buf.h"
 #include "clock.h"
+#include "duration.h"
 #include "error.h"
 #include "file.h"
 #include "hash.h"

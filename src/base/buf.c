@@ -28,7 +28,7 @@ void buf_drop(struct buf *b)
         free(b->p);
 }
 
-void buf_printf(struct buf *b, const char *fmt, ...)
+void buf_vprintf(struct buf *b, const char *fmt, va_list args)
 {
     va_list ap;
     size_t room = 128;
@@ -37,7 +37,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     for (;;) {
         char *at = buf_reserve(b, room);
 
-        va_start(ap, fmt);
+        va_copy(ap, args);
         n = vsnprintf(at, room, fmt, ap);
         va_end(ap);
         if (n < 0)
@@ -47,6 +47,15 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         room = (size_t)n + 1;
     }
     b->n += (size_t)n;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
 }
 
 void buf_uint(struct buf *b, uint64_t v)

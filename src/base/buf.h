@@ -3,6 +3,7 @@
 #pragma once
 #include "macros.h"
 #include "span.h"
+#include <stdarg.h>
 #include <stdlib.h>
 
 struct buf {
@@ -31,6 +32,7 @@ static inline struct buf buf_move(struct buf *b)
 /* buf_reserve() when there is no room yet. */
 char *buf_grow(struct buf *b, size_t more);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap) PRINTF(2, 0);
 /* A number in decimal digits: a small part of what buf_printf() costs. */
 void buf_uint(struct buf *b, uint64_t v);
 /* Drops the first n bytes. */

@@ -3,10 +3,14 @@
 #include "mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { LOCK_STEP_MS = 10 };
 
 int file_make_directories(const char *dir, struct pb_error *err)
 {
@@ -24,6 +28,26 @@ int file_make_directories(const char *dir, struct pb_error *err)
             return 0;
         *p = was;
     }
+}
+
+int file_lock_directory(const char *dir, int wait_ms, int *lock, struct pb_error *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_sys(err, errno, "open the directory '%s'", dir);
+    for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        if (waited >= wait_ms) {
+            close(fd);
+            return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
+                        dir);
+        }
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    *lock = fd;
+    return 0;
 }
 
 static int write_all(int fd, struct span text, const char *path, struct pb_error *err)
@@ -88,4 +112,23 @@ int file_replace(const char *path, struct span text, struct file_how how, struct
     else if (how.durable)
         rc = sync_directory(path, err);
     return rc;
+}
+
+int file_read(int fd, const char *path, size_t max, struct buf *out, struct pb_error *err)
+{
+    enum { STEP = 65536 };
+
+    for (;;) {
+        ssize_t n = read(fd, buf_reserve(out, STEP), STEP);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_sys(err, errno, "read '%s'", path);
+        if (n == 0)
+            return 0;
+        out->n += (size_t)n;
+        if (out->n > max)
+            return fail(err, PB_E_LIMIT, "'%s' is larger than %zu bytes", path, max);
+    }
 }

@@ -7,6 +7,16 @@
 /* Those that are missing on the way to it, and itself; 0700. */
 MUST_CHECK int file_make_directories(const char *dir, struct pb_error *err);
 
+/* Whoever else wants to change files of the directory waits until *lock is closed. -PB_E_BUSY when
+ * another has it for so long. Where the file system knows no locks nobody is waited for: replacing
+ * is atomic all the same. */
+MUST_CHECK int file_lock_directory(const char *dir, int wait_ms, int *lock, struct pb_error *err);
+
+/* All that is left of an open file. -PB_E_LIMIT past `max` bytes; `path` is for the error. */
+struct buf;
+MUST_CHECK int file_read(int fd, const char *path, size_t max, struct buf *out,
+                         struct pb_error *err);
+
 struct file_how {
     bool durable; /* on the disk when it returns */
     bool like;    /* with this mode and, if we may, this owner; else 0600 and ours */

@@ -13,6 +13,27 @@ void sha256(struct span data, uint8_t out[static SHA256_BYTES])
     sha256_digest(&ctx, SHA256_BYTES, out);
 }
 
+void sha256_hex(struct span data, char out[static 2 * SHA256_BYTES + 1])
+{
+    uint8_t sum[SHA256_BYTES];
+
+    sha256(data, sum);
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        *out++ = "0123456789abcdef"[sum[i] >> 4];
+        *out++ = "0123456789abcdef"[sum[i] & 15];
+    }
+    *out = '\0';
+}
+
+void sha512(struct span data, uint8_t out[static SHA512_BYTES])
+{
+    struct sha512_ctx ctx;
+
+    sha512_init(&ctx);
+    sha512_update(&ctx, data.n, (const uint8_t *)data.p);
+    sha512_digest(&ctx, SHA512_BYTES, out);
+}
+
 void hmac_sha256(struct span key, struct span data, uint8_t out[static SHA256_BYTES])
 {
     struct hmac_sha256_ctx ctx;

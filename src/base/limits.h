@@ -169,6 +169,49 @@ enum {
     MCP_ROUND_PAUSE_MS = 250,          /* before a round that has nothing to answer */
     MCP_OUT_KEEP = 4096,               /* memory of a sent message, kept for the next */
 
+    /* store */
+    STORE_QUEUE_BYTES = 1048576, /* records that wait to be written; then whoever can waits */
+    STORE_QUEUE_HARD = 16777216, /* past this they are lost, and counted */
+    STORE_HELD_BYTES = 67108864, /* the same for the messages that their bytes lie in */
+    STORE_HELD_HARD = 268435456,
+    STORE_COPY_MAX = 4096,       /* of an object; more is held where it lies */
+    STORE_OBJECT_MAX = 67108864, /* of a larger one only cid and size are kept */
+    STORE_SMALL_MAX = 512,       /* an object up to this is not compressed */
+    STORE_WORD_MAX = 512,        /* of a name in a record */
+    STORE_NOTE_MAX = 4096,       /* of what says why */
+    STORE_WORDS_MAX = 1024,      /* names whose number is remembered */
+    STORE_KNOWN_MAX = 256,       /* small objects that are known by their bytes ... */
+    STORE_KNOWN_BYTES = 262144,  /* ... which are together at most so large */
+    STORE_GATHER_MS = 10,        /* before what waits is written, unless it is much */
+    STORE_GATHER_BYTES = 262144, /* this is much */
+    STORE_COMMIT_ROWS = 8192,    /* written in one transaction */
+    STORE_COMMIT_BYTES = 4194304,
+    STORE_CACHE_KIB = 256,       /* pages of the file in memory, per connection */
+    STORE_WAL_BYTES = 4194304,   /* the file of what was written last, when nobody reads */
+    STORE_RETRY_MS = 3000,       /* before it is tried again, when writing failed */
+    STORE_REST_MS = 60000,       /* the same for what can wait */
+    STORE_READERS = 2,           /* connections that read */
+    STORE_READER_IDLE_MS = 5000, /* before those are closed */
+    STORE_READ_MS = 5000,        /* one question */
+    STORE_READS_MAX = 256,       /* questions that wait or are answered */
+    STORE_PAGE_MAX = 1000,       /* records of one answer */
+    STORE_PAGE_USUAL = 50,
+    STORE_SCAN_MAX = 16384,      /* rows that are looked at for it; then it says where to go on */
+    STORE_TEXT_MAX = 65536,      /* of an object's words that can be searched for */
+    STORE_TEXT_BLANKS = 512,     /* a longer string without a space is none for people */
+    STORE_QUERY_MAX = 1024,      /* of what is searched for */
+    STORE_MATCHES_MAX = 1000,    /* objects that a search finds, the newest */
+    STORE_INDEX_OBJECTS = 256,   /* whose words are indexed in one transaction */
+    STORE_INDEX_BYTES = 1048576, /* and so much of their text */
+    STORE_INDEX_MS = 1000,       /* a search waits so long for what is not indexed yet */
+    STORE_INDEX_TURN_MS = 50,    /* of it, before calls are written again */
+    STORE_SWEEP_WORDS = 65536,   /* names that are looked at in one, to drop those without use */
+    STORE_SWEEP_DROPS = 4096,    /* of these, dropped in one */
+    STORE_SWEEP_NEW = 1024,      /* for fewer it is not done */
+    STORE_DROP_ROWS = 1024,      /* records that are deleted in one transaction */
+    STORE_VACUUM_PAGES = 256,    /* given back to the system in one */
+    STORE_TIDY_MS = 3600000,     /* between two looks for what is too old */
+
     /* hub */
     HUB_NAME_MAX = 64,            /* a server's name */
     HUB_SERVERS_MAX = 10000,      /* servers of one hub */
@@ -190,6 +233,8 @@ enum {
     CONFIG_LINKS_MAX = 16,        /* symbolic links on the way to a config file */
     CONFIG_LOCK_MS = 5000,        /* for another program to finish changing it */
     CONFIG_WARNINGS_MAX = 1000,   /* of one load */
+    TRUST_ENTRIES_MAX = 500,      /* answers about files of projects; the oldest go */
+    TRUST_BYTES_MAX = 16777216,   /* the file that they are kept in */
     ADD_TEXT_MAX = 1048576,       /* what is pasted where a server is to be added */
     TOML_DEPTH_MAX = 16,          /* of it: tables and lists in each other */
     TOML_KEYS_MAX = 4096,         /* all keys: each is held against those before it */
@@ -199,6 +244,16 @@ enum {
     REDACT_GUESS_MIN = 8,         /* the same for what only looks like one */
     REDACT_BYTES_MAX = 8388608,   /* of all secrets of one server, in all ways to write them, and */
     REDACT_WORDS_MAX = 4096,      /* of one server; past it its texts are not shown at all */
+    REDACT_PIECE_MAX = 48,        /* so many bytes of a secret give it away, however long it is */
+    REDACT_HITS_MAX = 65536,      /* secrets in one string; with more, nothing of it is shown */
+    REDACT_STEPS_EACH = 16,       /* bytes looked at again, for each byte of a text, and ... */
+    REDACT_STEPS_MIN = 1048576,   /* ... for any text; what is left of it then is hidden */
+    REDACT_NEST_MAX = 4,          /* JSON in strings of JSON that is read as such */
+    REDACT_TOLD_MAX = 32,         /* places that are told by name; then their number */
+    REDACT_AT_MAX = 1024,         /* of such a place; of a longer one what it lies in is told */
+    VAULT_SECRETS_MAX = 8192,     /* that the whole program knows, and */
+    VAULT_BYTES_MAX = 33554432,   /* their bytes in all ways to write them; past it nothing of any
+                                     text is recorded */
     LINK_LOG_MAX = 1000,          /* entries kept per server; S0-52 */
     LINK_LOG_LINE_MAX = 4096,     /* of one entry */
     LINK_CALLS_MAX = 9000,        /* of one server, without an answer; its client takes more */
@@ -276,6 +331,54 @@ enum {
     ARGUMENT_DOTS_MAX = 16,  /* objects within objects that a dotted key means */
     ARGUMENT_LISTS_MAX = 16, /* lists within lists that one text is put into */
 
+    /* The gate: rules, questions and grants */
+    POLICY_RULES_MAX = 1000,
+    POLICY_CONDITIONS_MAX = 32,  /* on the arguments, of one rule */
+    POLICY_STEPS_MAX = 100000,   /* of looking for what the conditions of all rules are about */
+    GATE_LOOKS_MAX = 10000,      /* tools of which it is known whether rules concern them */
+    GATE_LOOK_BYTES = 512,       /* names of one; of what has a longer one it is looked up anew */
+    GATE_CANONICAL_MAX = 262144, /* arguments that are compared whatever their spelling is */
+    GATE_HELD_MAX = 1000,        /* orders that wait for an answer */
+    GATE_HELD_CALLER_MAX = 100,  /* the same, of one caller */
+    GATE_HELD_BYTES_MAX = 67108864, /* their params */
+    GATE_ASK_MS = 600000,           /* a question waits so long, then the answer is no */
+    GATE_ASK_MAX_MS = 86400000,     /* the most that a rule may say */
+    GATE_BEAT_MS = 10000,           /* between two signs of life to a caller that waits */
+    GATE_LISTENERS_MAX = 64,        /* faces, and people who follow */
+    GRANT_MS = 300000,              /* unless said */
+    GRANT_MAX_S = 2592000,          /* thirty days */
+    GRANTS_MAX = 10000,
+    EXPORT_PAGE_CALLS = 100,        /* recorded calls that are written at a time ... */
+    EXPORT_PAGE_BYTES = 4194304,    /* ... or fewer, when they are so large */
+    GRANT_TEXT_MAX = 1024,          /* of a conversation, or of an operation */
+    GATE_ROOM_MAX = 16384,          /* orders that wait until others are recorded */
+    QUESTION_TEXT_MAX = 1024,       /* bytes of who wants what */
+    QUESTION_ARGUMENTS_MAX = 65536, /* bytes of arguments that are shown with a question */
+    OTLP_BATCH_MAX = 2000,          /* calls that a collector is sent at once */
+    OTLP_WAIT_MS = 2000,            /* after a call, so that others go with it */
+    OTLP_RETRY_MS = 30000,          /* when the collector is away */
+    OTLP_SEND_MS = 30000,
+    WEBHOOK_OPEN_MAX = 512,     /* questions that a webhook is being told of */
+    WEBHOOK_ANSWER_MAX = 65536, /* bytes of what it answers with */
+    WEBHOOK_OVER_MS = 10000,    /* for hearing that a question is over */
+
+    /* Pins: what was approved of servers, and what has changed since */
+    DIGESTS_NOW_BYTES = 32768,      /* of a list that is weighed on the loop; more, on a worker */
+    PINS_MAX = 200000,              /* definitions that the lock knows */
+    PINS_SERVER_MAX = 25000,        /* of one server; what it lists beyond that is held back */
+    PINS_TEXT_BYTES = 33554432,     /* texts of changed definitions that are kept to be compared */
+    PINS_TOLD_MAX = 5,              /* names of them in one message */
+    PIN_LOCK_BYTES_MAX = 134217728, /* the lock */
+    PIN_WRITE_MS = 500,             /* several changes of it are one */
+    PIN_RETRY_MS = 30000,           /* until it is tried again when it cannot be written */
+    PIN_LOCK_MS = 2000,             /* another program may take so long to change it */
+    PIN_DIFF_WORDS_MAX = 16384,     /* of a text that is compared word by word; more, as a whole */
+    PIN_DIFF_EDITS_MAX = 500,      /* words that differ; of more, what is between them as a whole */
+    PIN_DIFF_STEPS_MAX = 2000000,  /* of comparing, for all that is in one answer */
+    PIN_DIFF_BYTES_MAX = 65536,    /* of one comparison that is shown */
+    PIN_DIFFS_BYTES_MAX = 1048576, /* and of all in one answer */
+    PINS_PAGE_MAX = 5000,          /* pins in one answer; those that have changed come first */
+
     /* Registries */
     REGISTRY_TEXT_MAX = 200,      /* bytes of what is looked for */
     REGISTRY_BYTES_MAX = 1048576, /* one answer: it is read on the loop */
@@ -287,11 +390,20 @@ enum {
     TOKENS_MAX = 1000,               /* beside the daemon's own */
     TOKENS_BYTES_MAX = 1048576,      /* the file that they are kept in */
     REST_REQUESTS_MAX = 1024,        /* under way at a time; streams are counted apart */
-    REST_PARAMS_MAX = 12,            /* of one route */
+    REST_PARAMS_MAX = 16,            /* of one route */
     REST_PAGE_ITEMS = 1000,          /* tools, resources or prompts in one answer */
     REST_MATCHES_MAX = 50,           /* names of tools that a filter lets through, in one answer */
     REST_TRIALS_MAX = 4,             /* servers that are tried at once before they are saved */
     REST_LOOKUPS_MAX = 4,            /* questions to registries at once */
+    REST_READS_MAX = 64,             /* questions to the store at once, of one listener */
+    REST_DRY_RUNS_MAX = 2,           /* of these, rules that are tried */
+    REST_DRY_RUN_CALLS = 1000,       /* recorded calls that rules are tried on, the last */
+    REST_DRY_RUN_PAGE = 100,         /* of them at a time ... */
+    REST_DRY_RUN_BYTES = 4194304,    /* ... with so much of what they carried */
+    REST_DRY_RUN_EXAMPLES = 50,      /* of those that would go another way */
+    REST_INLINE_MAX = 65536,         /* bytes of an object that are shown with its call */
+    REST_CHECK_MAX = 262144,         /* bytes that are read as JSON on the loop; more on a worker */
+    REST_REASON_MAX = 1000,          /* of what a person says with an answer */
     REST_EVENTS_MAX = 4096,          /* kept for clients that come back */
     REST_EVENTS_BYTES_MAX = 4194304, /* their texts */
     REST_EVENTS_KEEP_MS = 300000,    /* and for how long, when nobody listens any more */
@@ -299,6 +411,7 @@ enum {
     REST_READERS_REST_MS = 1,        /* calls come first */
     REST_STREAMS_MAX = 10000,        /* clients that listen at a time */
     REST_RECENT_MAX = 1000,          /* calls that have ended, kept to be shown */
+    CONTROL_FOLLOW_MS = 100,         /* between two looks at what was recorded, for who follows */
     CONTROL_CALLS_MAX = 1000,        /* calls under way that are listed; all are counted */
     REST_SUBJECT_MAX = 200,          /* of what such a call was about */
 };

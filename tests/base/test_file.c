@@ -77,3 +77,19 @@ TEST(a_file_that_cannot_be_made_is_named)
     CHECK(file_replace("/dev/null/x", SPAN("one"), (struct file_how){ 0 }, &err) < 0);
     CHECK_HAS(err.msg, "/dev/null/x");
 }
+
+TEST(one_at_a_time_changes_files_of_a_directory)
+{
+    struct pb_error err;
+    int first = -1, second = -1;
+
+    CHECK_INT(file_lock_directory(temp_root(), 0, &first, &err), 0);
+    CHECK_INT(file_lock_directory(temp_root(), 20, &second, &err), -PB_E_BUSY);
+    CHECK_HAS(err.msg, "another program is changing files in '");
+    CHECK_INT(second, -1);
+    close(first);
+    CHECK_INT(file_lock_directory(temp_root(), 0, &second, &err), 0);
+    close(second);
+    CHECK_INT(file_lock_directory(temp_path("nowhere"), 0, &second, &err), -PB_E_SYSTEM);
+    CHECK_HAS(err.msg, "open the directory '");
+}

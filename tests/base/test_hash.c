@@ -102,3 +102,13 @@ TEST(the_table_hash_differs_from_process_to_process)
     close(fds[0]);
     close(fds[1]);
 }
+
+TEST(sha512_agrees_with_the_standard)
+{
+    static const uint8_t expected[8] = { 0xdd, 0xaf, 0x35, 0xa1, 0x93, 0x61, 0x7a, 0xba };
+    uint8_t out[SHA512_BYTES];
+
+    sha512(SPAN("abc"), out);
+    CHECK(memcmp(out, expected, sizeof expected) == 0);
+    CHECK_INT(out[SHA512_BYTES - 1], 0x9f);
+}

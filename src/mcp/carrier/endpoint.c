@@ -238,6 +238,7 @@ static void post_legacy(struct endpoint *e, struct http_request *r, struct messa
                         struct accepts a, const char *principal)
 {
     AUTO(message) struct message *m = take_message;
+    struct http_facts facts = { .header = header_fact, .ctx = r };
     struct session *s;
     struct exchange_spec spec;
 
@@ -252,7 +253,7 @@ static void post_legacy(struct endpoint *e, struct http_request *r, struct messa
     if (m->rpc.kind == RPC_BATCH)
         post_batch(e, r, s, TAKE(m), a);
     else if (m->rpc.kind == RPC_REQUEST)
-        exchange_start(e, r, &spec, TAKE(m), NULL);
+        exchange_start(e, r, &spec, TAKE(m), &facts);
     else
         accept_silently(r, s->peer, TAKE(m), NULL);
 }

@@ -19,7 +19,7 @@ static void shut_gate(struct pb_client *client)
     pthread_mutex_lock(&g->lock);
     g->loop = NULL;
     pthread_mutex_unlock(&g->lock);
-    gate_unref(g);
+    client_gate_unref(g);
 }
 
 /* ---- events of the core ---- */
@@ -120,7 +120,7 @@ static struct pb_client *client_new(const struct pb_client_options *o, struct pb
     struct pb_client *client = NEW(struct pb_client);
 
     client->loop = l;
-    client->gate = gate_new(l, client);
+    client->gate = client_gate_new(l, client);
     list_init(&client->questions);
     client->on_question = o->on_question;
     client->on_notification = o->on_notification;

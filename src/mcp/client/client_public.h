@@ -38,11 +38,11 @@ struct pb_client {
     char *challenge, *challenge_before; /* gate->lock; the one before may still be read */
 };
 
-struct client_gate *gate_new(struct pb_loop *l, struct pb_client *client);
-void gate_ref(struct client_gate *g);
-void gate_unref(struct client_gate *g);
+struct client_gate *client_gate_new(struct pb_loop *l, struct pb_client *client);
+void client_gate_ref(struct client_gate *g);
+void client_gate_unref(struct client_gate *g);
 /* Runs fn on the loop; false when there is no loop any more. [any thread] */
-bool gate_post(struct client_gate *g, loop_fn *fn, void *ctx);
+bool client_gate_post(struct client_gate *g, loop_fn *fn, void *ctx);
 
 /* The event of the core. */
 void client_public_question(void *ctx, struct client_question *q, uint64_t call_id,

@@ -322,7 +322,7 @@ static void cancel_now(void *ctx)
 
     if (client && client->core)
         client_cancel(client->core, x->id, "cancelled by the caller");
-    gate_unref(x->gate);
+    client_gate_unref(x->gate);
 }
 
 void pb_client_cancel(struct pb_client *client, uint64_t id)
@@ -331,9 +331,9 @@ void pb_client_cancel(struct pb_client *client, uint64_t id)
 
     x->gate = client->gate;
     x->id = id;
-    gate_ref(x->gate);
-    if (gate_post(x->gate, cancel_now, x))
+    client_gate_ref(x->gate);
+    if (client_gate_post(x->gate, cancel_now, x))
         return;
-    gate_unref(x->gate);
+    client_gate_unref(x->gate);
     free(x);
 }

@@ -1,6 +1,6 @@
 #include "client_public.h"
 
-struct client_gate *gate_new(struct pb_loop *l, struct pb_client *client)
+struct client_gate *client_gate_new(struct pb_loop *l, struct pb_client *client)
 {
     struct client_gate *g = NEW(struct client_gate);
 
@@ -11,14 +11,14 @@ struct client_gate *gate_new(struct pb_loop *l, struct pb_client *client)
     return g;
 }
 
-void gate_ref(struct client_gate *g)
+void client_gate_ref(struct client_gate *g)
 {
     pthread_mutex_lock(&g->lock);
     g->refs++;
     pthread_mutex_unlock(&g->lock);
 }
 
-void gate_unref(struct client_gate *g)
+void client_gate_unref(struct client_gate *g)
 {
     bool last;
 
@@ -31,7 +31,7 @@ void gate_unref(struct client_gate *g)
     free(g);
 }
 
-bool gate_post(struct client_gate *g, loop_fn *fn, void *ctx)
+bool client_gate_post(struct client_gate *g, loop_fn *fn, void *ctx)
 {
     bool posted;
 
@@ -52,7 +52,7 @@ struct pb_question {
 
 static void question_free(struct pb_question *q)
 {
-    gate_unref(q->gate);
+    client_gate_unref(q->gate);
     free(q->result);
     free(q->message);
     free(q);
@@ -74,7 +74,7 @@ static void answer_now(void *ctx)
 void pb_question_answer(struct pb_question *question, const char *result)
 {
     question->result = mem_dup(result);
-    if (!gate_post(question->gate, answer_now, question))
+    if (!client_gate_post(question->gate, answer_now, question))
         question_free(question);
 }
 
@@ -82,7 +82,7 @@ void pb_question_refuse(struct pb_question *question, int code, const char *mess
 {
     question->code = code;
     question->message = mem_dup(message ? message : "Refused");
-    if (!gate_post(question->gate, answer_now, question))
+    if (!client_gate_post(question->gate, answer_now, question))
         question_free(question);
 }
 
@@ -97,7 +97,7 @@ void client_public_question(void *ctx, struct client_question *core, uint64_t ca
     (void)call_id;
     q->core = core;
     q->gate = client->gate;
-    gate_ref(q->gate);
+    client_gate_ref(q->gate);
     list_append(&client->questions, &q->link);
     client->on_question(client->ctx, q, method_text, params_text);
 }

@@ -12,6 +12,7 @@
  *   question_kind.c   what a server can ask of a client
  *   result_text.c     a result in words for a person
  *   state.c           what a client keeps for us, signed
+ *   trace.c           W3C trace context
  *   uri_template.c    RFC 6570, matched backwards
  *   url.c             origins, and relative URLs */
 #pragma once
@@ -22,6 +23,7 @@
 #include "question_kind.h"
 #include "result_text.h"
 #include "state.h"
+#include "trace.h"
 #include "uri_template.h"
 #include "url.h"
 #include "json/json.h"

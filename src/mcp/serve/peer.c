@@ -110,6 +110,14 @@ static bool admit(struct request *r)
     return true;
 }
 
+static void take_trace(struct request *r, const struct http_facts *facts)
+{
+    struct span t = facts && facts->header ? facts->header(facts->ctx, "traceparent") : SPAN("");
+
+    if (t.n && trace_valid(t))
+        r->env.trace = span_make(arena_dup(&r->message->arena, t), t.n);
+}
+
 static void on_request(struct peer *p, struct message *m, const struct http_facts *facts,
                        void *exchange)
 {
@@ -122,6 +130,7 @@ static void on_request(struct peer *p, struct message *m, const struct http_fact
     r->env.era = era;
     if (!admit(r))
         return;
+    take_trace(r, facts);
     if (!json_is(m->rpc.params, JSON_NONE) && !json_is(m->rpc.params, JSON_OBJECT))
         request_refuse(r, era == ERA_MODERN ? 400 : 200, RPC_INVALID_PARAMS, SPAN(""),
                        "Invalid params: params must be an object");

@@ -4,7 +4,7 @@
 #include "peer_impl.h"
 #include <stdio.h>
 
-struct question {
+struct peer_question {
     struct list in_peer, in_request;
     struct peer *peer;
     struct request *request; /* NULL: it belongs to none */
@@ -17,9 +17,9 @@ struct question {
 
 /* Ends it. What is told afterwards, to the client or to whoever asked, may close anything: nobody
  * finds it any more. */
-static struct question take(struct question *q)
+static struct peer_question take(struct peer_question *q)
 {
-    struct question was = *q;
+    struct peer_question was = *q;
 
     timer_stop(&q->timer);
     list_remove(&q->in_peer);
@@ -29,7 +29,7 @@ static struct question take(struct question *q)
     return was;
 }
 
-static void tell_asker(const struct question *was, struct span result, const struct pb_error *err)
+static void tell_asker(const struct peer_question *was, struct span result, const struct pb_error *err)
 {
     if (was->fn)
         was->fn(was->request, was->ctx, result, err);
@@ -37,14 +37,14 @@ static void tell_asker(const struct question *was, struct span result, const str
         was->peer_fn(was->peer, was->ctx, result, err);
 }
 
-static void question_end(struct question *q, struct span result, const struct pb_error *err)
+static void question_end(struct peer_question *q, struct span result, const struct pb_error *err)
 {
-    struct question was = take(q);
+    struct peer_question was = take(q);
 
     tell_asker(&was, result, err);
 }
 
-static void tell_cancelled(const struct question *q, const char *reason)
+static void tell_cancelled(const struct peer_question *q, const char *reason)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
@@ -60,7 +60,7 @@ static void tell_cancelled(const struct question *q, const char *reason)
 
 static void on_timeout(void *ctx)
 {
-    struct question was = take(ctx);
+    struct peer_question was = take(ctx);
     struct pb_error err;
 
     fail(&err, PB_E_TIMEOUT, "the client did not answer within %llu s",
@@ -71,17 +71,17 @@ static void on_timeout(void *ctx)
 }
 
 /* Takes what is set in `like`. */
-static int ask(struct peer *p, const struct question *like, const char *method, struct span params,
+static int ask(struct peer *p, const struct peer_question *like, const char *method, struct span params,
                struct pb_error *err)
 {
     struct buf *out = &p->server->out;
-    struct question *q;
+    struct peer_question *q;
     struct span whole;
 
     if (p->n_questions >= MCP_QUESTIONS_MAX)
         return fail(err, PB_E_LIMIT, "%s: %d questions to this client are open already", method,
                     MCP_QUESTIONS_MAX);
-    q = NEW(struct question);
+    q = NEW(struct peer_question);
     *q = *like;
     q->peer = p;
     q->id = ++p->last_question;
@@ -109,7 +109,7 @@ static int ask(struct peer *p, const struct question *like, const char *method, 
 int request_question(struct request *r, const char *method, struct span params,
                      request_answer_fn *fn, void *ctx, struct pb_error *err)
 {
-    struct question like = { .request = r, .limit_ms = MCP_ASK_MS, .fn = fn, .ctx = ctx };
+    struct peer_question like = { .request = r, .limit_ms = MCP_ASK_MS, .fn = fn, .ctx = ctx };
 
     if (r->env.era != ERA_LEGACY)
         return fail(err, PB_E_UNSUPPORTED, "%s: modern clients are not asked by request", method);
@@ -121,7 +121,7 @@ int request_question(struct request *r, const char *method, struct span params,
 int peer_question(struct peer *p, const char *method, struct span params, uint64_t timeout_ms,
                   peer_answer_fn *fn, void *ctx, struct pb_error *err)
 {
-    struct question like = { .limit_ms = timeout_ms, .peer_fn = fn, .ctx = ctx };
+    struct peer_question like = { .limit_ms = timeout_ms, .peer_fn = fn, .ctx = ctx };
 
     if (p->era != ERA_LEGACY || !p->initialized)
         return fail(err, PB_E_UNSUPPORTED,
@@ -134,13 +134,13 @@ int peer_question(struct peer *p, const char *method, struct span params, uint64
 }
 
 /* Ours are whole numbers; a string that spells the same digits is not our id. */
-static struct question *question_find(const struct peer *p, struct span id)
+static struct peer_question *question_find(const struct peer *p, struct span id)
 {
     struct list *pos, *safe;
     char text[24];
 
     LIST_FOREACH(pos, safe, &p->questions) {
-        struct question *q = CONTAINER_OF(pos, struct question, in_peer);
+        struct peer_question *q = CONTAINER_OF(pos, struct peer_question, in_peer);
 
         snprintf(text, sizeof text, "%llu", (unsigned long long)q->id);
         if (span_is(id, text))
@@ -164,7 +164,7 @@ static void read_error(struct pb_error *err, struct json error, struct arena *ar
 
 void questions_answered(struct peer *p, const struct message *m)
 {
-    struct question *q = question_find(p, m->rpc.id);
+    struct peer_question *q = question_find(p, m->rpc.id);
     AUTO_ARENA struct arena arena = { 0 };
     struct pb_error err;
 
@@ -178,9 +178,9 @@ void questions_answered(struct peer *p, const struct message *m)
     }
 }
 
-static void withdraw(struct question *q, const char *reason)
+static void withdraw(struct peer_question *q, const char *reason)
 {
-    struct question was = take(q);
+    struct peer_question was = take(q);
 
     tell_cancelled(&was, reason);
 }
@@ -190,7 +190,7 @@ void request_withdraw(struct request *r, const void *ctx, const char *reason)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &r->questions) {
-        struct question *q = CONTAINER_OF(pos, struct question, in_request);
+        struct peer_question *q = CONTAINER_OF(pos, struct peer_question, in_request);
 
         if (q->ctx == ctx) {
             withdraw(q, reason);
@@ -204,7 +204,7 @@ void peer_withdraw(struct peer *p, const void *ctx, const char *reason)
     struct list *pos, *safe;
 
     LIST_FOREACH(pos, safe, &p->questions) {
-        struct question *q = CONTAINER_OF(pos, struct question, in_peer);
+        struct peer_question *q = CONTAINER_OF(pos, struct peer_question, in_peer);
 
         if (!q->request && q->ctx == ctx) {
             withdraw(q, reason);
@@ -216,7 +216,7 @@ void peer_withdraw(struct peer *p, const void *ctx, const char *reason)
 void questions_drop(struct request *r)
 {
     while (!list_empty(&r->questions))
-        withdraw(CONTAINER_OF(r->questions.next, struct question, in_request),
+        withdraw(CONTAINER_OF(r->questions.next, struct peer_question, in_request),
                  "the request has ended");
 }
 
@@ -226,5 +226,5 @@ void questions_close(struct peer *p)
 
     fail(&err, PB_E_CLOSED, "the client has left");
     while (!list_empty(&p->questions))
-        question_end(CONTAINER_OF(p->questions.next, struct question, in_peer), SPAN(""), &err);
+        question_end(CONTAINER_OF(p->questions.next, struct peer_question, in_peer), SPAN(""), &err);
 }

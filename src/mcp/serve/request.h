@@ -17,6 +17,7 @@ struct envelope {
     bool wants_log;
     enum pb_log_level log_level;
     struct span progress_token; /* as written; empty: no progress wanted */
+    struct span trace;          /* the header traceparent, if it is valid; in the message's arena */
 };
 
 enum cancel_reason { CANCEL_BY_CLIENT, CANCEL_TIMEOUT, CANCEL_GONE, CANCEL_SHUTDOWN };
