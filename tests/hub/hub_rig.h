@@ -20,6 +20,9 @@ struct hub_rig {
     char changes[8192]; /* "tools@alpha ", in the order told */
     bool closed;
 
+    struct gate *gate;
+    struct store *store; /* NULL: nothing is recorded */
+    bool store_closed;
     struct hosts *hosts; /* in front of it; NULL: there are none */
     bool hosts_closed;
     struct spec *specs[HUB_RIG_SERVERS_MAX]; /* that rig_start() starts, to be changed before */

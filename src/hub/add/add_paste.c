@@ -116,14 +116,17 @@ static void resolve_login(struct spec *s)
 
 /* ---- anything ---- */
 
+/* *foreign: somebody else wrote it, for whoever pastes it; a command line is what people type, too.
+ */
 static int read_any(struct config *c, const char *text, const struct add_request *beside,
-                    struct pb_error *err)
+                    bool *foreign, struct pb_error *err)
 {
     struct span inside = without_fence(span_trim(span_of(text)));
     AUTO_FREE char *copy = mem_dupn(inside.p ? inside.p : "", inside.n);
     bool link = false;
     int rc;
 
+    *foreign = true;
     if (strlen(text) > ADD_TEXT_MAX)
         return fail(err, PB_E_LIMIT, "a text may have at most %d bytes", ADD_TEXT_MAX);
     rc = add_read_link(c, span_of(copy), beside, &link, err);
@@ -131,8 +134,10 @@ static int read_any(struct config *c, const char *text, const struct add_request
         return rc;
     if (is_toml(copy))
         return read_toml(c, copy, beside, err);
-    return add_is_json(copy) ? add_read_json(c, copy, beside, err)
-                             : read_lines(c, copy, beside, err);
+    if (add_is_json(copy))
+        return add_read_json(c, copy, beside, err);
+    *foreign = false;
+    return read_lines(c, copy, beside, err);
 }
 
 /* What was typed or pasted may be anything, and is quoted in what is said about it. */
@@ -148,7 +153,8 @@ int add_paste(struct config **out, const char *text, const struct add_request *b
 {
     AUTO(config) struct config *c = config_new();
     struct map_slot *slot;
-    int rc = read_any(c, text, beside, err);
+    bool foreign;
+    int rc = read_any(c, text, beside, &foreign, err);
 
     if (rc < 0)
         return printable(rc, err);
@@ -182,6 +188,8 @@ int add_read(struct config **out, const struct add_request *r, struct pb_error *
     AUTO(config) struct config *c = config_new();
     const char *const *w = r->words;
     struct add_request named = *r;
+    struct map_slot *slot;
+    bool foreign = false;
     int rc;
 
     if (!w || !w[0] || r->command) {
@@ -189,7 +197,7 @@ int add_read(struct config **out, const struct add_request *r, struct pb_error *
     } else if (add_begins_line(w)) {
         rc = add_read_line(c, w, r, err);
     } else if (!w[1] && is_text(w[0])) {
-        rc = read_any(c, w[0], r, err);
+        rc = read_any(c, w[0], r, &foreign, err);
     } else if (w[1] && !w[2] && !r->name && w[1][0] == '{') {
         named.name = w[0];
         rc = add_read_json(c, w[1], &named, err);
@@ -200,6 +208,9 @@ int add_read(struct config **out, const struct add_request *r, struct pb_error *
         rc = add_check_saved(c, err);
     if (rc < 0)
         return printable(rc, err);
+    MAP_FOREACH(slot, &c->specs)
+        if (foreign)
+            ((struct spec *)slot->value)->origin = SPEC_ORIGIN_IMPORT;
     *out = TAKE(c);
     return 0;
 }

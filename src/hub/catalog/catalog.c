@@ -15,6 +15,7 @@ static void server_free(struct catalog_server *s)
 {
     for (size_t k = 0; k < LIST_KINDS; k++) {
         listing_done(&s->lists[k]);
+        listing_done(&s->before[k]);
         listing_done(&s->had[k]);
     }
     free(s->name);
@@ -35,7 +36,7 @@ void catalog_free(struct catalog *c)
             free(c->shelves[k].builtins[i]);
         free(c->shelves[k].builtins);
         renders_drop(&c->shelves[k]);
-        order_done(&c->orders[k]);
+        sequence_done(&c->orders[k]);
     }
     free(c->orders);
     seen_drop(c, NULL);
@@ -100,15 +101,17 @@ static struct catalog_server *get_server(struct catalog *c, const char *name)
     return s;
 }
 
-static void replace(struct catalog *c, enum list_kind kind, struct listing *old,
+static void replace(struct catalog *c, enum list_kind kind, struct catalog_server *s,
                     const struct listing *fresh)
 {
     struct catalog_shelf *shelf = &c->shelves[kind];
+    struct listing *old = &s->lists[kind];
 
     shelf->items += fresh->n - old->n;
     shelf->bytes += fresh->text_n - old->text_n;
     c->orders[kind].valid = false;
-    listing_done(old);
+    listing_done(&s->before[kind]);
+    s->before[kind] = *old;
     *old = *fresh;
 }
 
@@ -161,7 +164,7 @@ int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind,
         apply_spec(&fresh, spec);
     listing_inherit(&fresh, list->n ? list : &s->had[kind], ++c->since);
     forget_had(c, s, kind);
-    replace(c, kind, list, &fresh);
+    replace(c, kind, s, &fresh);
     if (differs)
         mark_changed(c, kind);
     *changed = differs;
@@ -178,6 +181,28 @@ bool catalog_respec(struct catalog *c, const struct spec *spec)
     return changed;
 }
 
+bool catalog_hold(struct catalog *c, const char *server, enum list_kind kind, catalog_hold_fn *fn,
+                  void *ctx)
+{
+    struct catalog_server *s = catalog_server(c, span_of(server));
+    bool changed = false;
+
+    if (!s)
+        return false;
+    for (size_t i = 0; i < s->lists[kind].n; i++) {
+        struct catalog_item *item = &s->lists[kind].items[i];
+        const struct catalog_item *was = listing_find(&s->before[kind], item->e.name);
+        bool held = fn && fn(ctx, &item->e, item->at, was ? was->e.text : SPAN(""));
+
+        changed |= held != item->e.held;
+        item->e.held = held;
+    }
+    listing_done(&s->before[kind]);
+    if (changed)
+        mark_changed(c, kind);
+    return changed;
+}
+
 /* Returns whether there was anything. */
 static bool take_lists(struct catalog *c, struct catalog_server *s)
 {
@@ -188,7 +213,8 @@ static bool take_lists(struct catalog *c, struct catalog_server *s)
             mark_changed(c, (enum list_kind)k);
             any = true;
         }
-        replace(c, (enum list_kind)k, &s->lists[k], &(struct listing){ 0 });
+        replace(c, (enum list_kind)k, s, &(struct listing){ 0 });
+        listing_done(&s->before[k]);
     }
     return any;
 }
@@ -292,7 +318,8 @@ static bool lets_any_through(const struct filter *f, const struct catalog_server
     const struct listing *tools = &s->lists[LIST_TOOLS];
 
     for (size_t i = 0; i < tools->n; i++)
-        if (tools->items[i].e.enabled && lets_through(f, s->name, tools->items[i].e.name))
+        if (tools->items[i].e.enabled && !tools->items[i].e.held &&
+            lets_through(f, s->name, tools->items[i].e.name))
             return true;
     return false;
 }
@@ -334,7 +361,7 @@ bool scope_holds(const struct catalog *c, const struct scope *s, const struct en
 
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
-    return (e->enabled || s->disabled_too) && scope_holds(c, s, e);
+    return (e->enabled || s->disabled_too) && (!e->held || s->held_too) && scope_holds(c, s, e);
 }
 
 static const struct json_opts member_opts = { .keep_depth = 1 };

@@ -30,6 +30,7 @@ struct scope {
     bool no_external;  /* built-ins only */
     unsigned builtins; /* bit mask of groups that are shown; 0: none */
     bool disabled_too; /* also what the spec's lists switch off */
+    bool held_too;     /* also what is held back: for who stops calls of it, not for lists */
     bool dotted;       /* errors offer names as the command line writes them: "server.tool" */
 };
 
@@ -42,6 +43,7 @@ struct entry {
     struct span text;   /* the item as the server wrote it */
     unsigned group;     /* built-ins: bit */
     bool enabled;       /* not switched off by the spec's lists */
+    bool held;          /* is not what was approved: nobody is shown it. catalog_hold() */
 };
 
 struct catalog *catalog_new(void);
@@ -62,6 +64,13 @@ int catalog_set(struct catalog *c, const struct spec *spec, enum list_kind kind,
 bool catalog_knows(const struct catalog *c, const char *server);
 /* The spec's tool lists changed. */
 bool catalog_respec(struct catalog *c, const struct spec *spec);
+/* Marks what is held back of one list, whose entries come one after the other: `at` is the place of
+ * one in the array that it came in, `was` what the server listed under that name before the last
+ * catalog_set(), or empty. Right after that one, before anybody else looks. fn NULL: nothing is.
+ * Returns whether there is anything that was not held back and is, or the other way. */
+typedef bool catalog_hold_fn(void *ctx, const struct entry *e, size_t at, struct span was);
+bool catalog_hold(struct catalog *c, const char *server, enum list_kind kind, catalog_hold_fn *fn,
+                  void *ctx);
 /* Takes all of a server out, and what is known of it. Returns whether there was anything. */
 bool catalog_drop(struct catalog *c, const char *server);
 /* The same, but it may come back: until it lists again, or is dropped, nobody else gets the
@@ -92,11 +101,16 @@ bool scope_shows_server(const struct catalog *c, const struct scope *s, const ch
 
 /* A name as a caller wrote it, tried in the order of C1: outward name, canonical "server/tool",
  * "server.tool", "server:tool"; in a scope of one server its own name first. Filtered and disabled
- * ones are not found. NULL: err says FAULT_NO_SERVER (the part before "/" is no known server),
+ * ones are not found, nor what is held back. NULL: err says FAULT_NO_SERVER (the part before "/" is no known server),
  * FAULT_NO_TOOL, FAULT_NO_RESOURCE or FAULT_NO_PROMPT, and which names are like it. Making that
  * text looks at every name: pass NULL when nobody reads it. */
 const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
                                  enum list_kind kind, struct span name, struct pb_error *err);
+
+/* The same, and what is held back, too: for who makes a call of it, which the gate then stops and says
+ * why. */
+const struct entry *catalog_find_any(const struct catalog *c, const struct scope *s,
+                                     enum list_kind kind, struct span name, struct pb_error *err);
 
 /* Where a URI belongs: listed, "patchbay://…", a template that it fits, or one that a server
  * mentioned in a result. Templates are tried for URIs of at most CATALOG_FIT_BYTES_MAX, and for

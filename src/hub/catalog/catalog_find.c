@@ -47,7 +47,7 @@ static const struct entry *find(const struct catalog *c, const struct scope *s, 
 
     if (e && scope_shows(c, s, e))
         return e;
-    e = order_find(catalog_order(c, kind), name);
+    e = sequence_find(catalog_order(c, kind), name);
     if (e && scope_shows(c, s, e))
         return e;
     return find_split(c, s, kind, name);
@@ -95,6 +95,19 @@ const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
 {
     const struct entry *e = find(c, s, kind, name);
 
+    if (!e && err)
+        tell(c, s, kind, name, err);
+    return e;
+}
+
+const struct entry *catalog_find_any(const struct catalog *c, const struct scope *s,
+                                     enum list_kind kind, struct span name, struct pb_error *err)
+{
+    struct scope wide = *s;
+    const struct entry *e;
+
+    wide.held_too = true;
+    e = find(c, &wide, kind, name);
     if (!e && err)
         tell(c, s, kind, name, err);
     return e;

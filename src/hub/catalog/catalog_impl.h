@@ -3,7 +3,7 @@
  * Per server and kind one listing: the array as it came, one struct catalog_item per entry, sorted
  * by name, and one block of names. Ids are "server/name", and a server's name holds no "/", so all
  * entries in order are the listings one after the other, in the order of "server/". That sequence
- * and the index of outward names (struct order) are made when something is read after a change. Of
+ * and the index of outward names (struct sequence) are made when something is read after a change. Of
  * entries that want the same outward name the one that has been listed for longest has it, also
  * while its server is away.
  *
@@ -44,6 +44,7 @@ struct pages {
 struct catalog_item {
     struct entry e;
     uint32_t value_at, value_n; /* of its name or URI in e.text, quotes included */
+    uint32_t at;                /* its place in the array, those that were left out counted */
     uint8_t wire_n;             /* tools and prompts: the outward name lies behind e.id */
     struct uri_template *match; /* templates: read once; NULL: it is not understood */
     struct pages *pages;        /* tools: NULL: none */
@@ -73,11 +74,12 @@ struct catalog_server {
     char *name;
     bool away; /* nothing of it is here but what it had: */
     struct listing lists[LIST_KINDS];
+    struct listing before[LIST_KINDS]; /* what `lists` replaced, until catalog_hold() */
     struct listing had[LIST_KINDS]; /* without texts; kept until it lists again */
     struct server_shown shown;
 };
 
-struct order {
+struct sequence {
     bool valid;
     const struct entry **entries; /* behind the n that are here, those of servers that are away */
     size_t n, n_all;
@@ -127,7 +129,7 @@ struct seen_uri {
 struct catalog {
     struct map servers; /* by name */
     struct catalog_shelf shelves[LIST_KINDS];
-    struct order *orders; /* LIST_KINDS; not part of what a const catalog keeps constant */
+    struct sequence *orders; /* LIST_KINDS; not part of what a const catalog keeps constant */
     struct map seen;      /* by URI */
     struct list seen_age; /* the oldest first */
     struct map mentions;  /* by server */
@@ -172,10 +174,10 @@ static inline bool entry_is_away(const struct entry *e) { return !e->text.p; }
 
 /* ---- Order (catalog_order.c) ------------------------------------------------------------- */
 
-const struct order *catalog_order(const struct catalog *c, enum list_kind kind);
+const struct sequence *catalog_order(const struct catalog *c, enum list_kind kind);
 /* By outward name. */
-const struct entry *order_find(const struct order *o, struct span wire);
-void order_done(struct order *o);
+const struct entry *sequence_find(const struct sequence *o, struct span wire);
+void sequence_done(struct sequence *o);
 
 /* ---- Rendered lists (catalog_render.c) --------------------------------------------------- */
 

@@ -162,6 +162,7 @@ static void read_items(struct list_reading *r, struct json array, size_t taken)
             leave_out(r, at, fault);
         } else {
             i->e.server = r->server;
+            i->at = (uint32_t)at;
             add_names(&r->names, i, server);
             r->list.n++;
         }

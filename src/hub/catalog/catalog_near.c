@@ -11,7 +11,7 @@ static struct span dotted(const struct entry *e, struct arena *a)
 void catalog_like(const struct catalog *c, const struct scope *s, enum list_kind kind,
                   struct span name, struct buf *out)
 {
-    const struct order *o = catalog_order(c, kind);
+    const struct sequence *o = catalog_order(c, kind);
     AUTO_ARENA struct arena a = { 0 };
     struct near near;
 

@@ -14,7 +14,7 @@ static int by_server(const void *a, const void *b)
     return (int)(unsigned char)(*x ? *x : '/') - (int)(unsigned char)(*y ? *y : '/');
 }
 
-static uint32_t *find_place(const struct order *o, struct span wire)
+static uint32_t *find_place(const struct sequence *o, struct span wire)
 {
     size_t i = hash_keyed(wire) & o->mask;
 
@@ -24,7 +24,7 @@ static uint32_t *find_place(const struct order *o, struct span wire)
 }
 
 /* The outward name that it would have if nobody else had it. */
-static void choose_wire(struct order *o, struct catalog_item *i)
+static void choose_wire(struct sequence *o, struct catalog_item *i)
 {
     struct entry *e = &i->e;
     AUTO_BUF struct buf b = { 0 };
@@ -43,7 +43,7 @@ static void choose_wire(struct order *o, struct catalog_item *i)
 }
 
 /* Somebody else has its outward name, and has had it for longer. */
-static void give_way(struct order *o, size_t at, const struct entry *to)
+static void give_way(struct sequence *o, size_t at, const struct entry *to)
 {
     struct entry *e = (struct entry *)o->entries[at];
     AUTO_BUF struct buf b = { 0 };
@@ -65,7 +65,7 @@ static void give_way(struct order *o, size_t at, const struct entry *to)
 }
 
 /* Of two that want the same outward name the older one has it, so that nobody can take it over. */
-static void add_entry(struct order *o, struct catalog_item *i)
+static void add_entry(struct sequence *o, struct catalog_item *i)
 {
     size_t at = o->n_all++, holder;
     uint32_t *place;
@@ -86,13 +86,13 @@ static void add_entry(struct order *o, struct catalog_item *i)
     give_way(o, holder, &i->e);
 }
 
-static void make_room(struct order *o, size_t n)
+static void make_room(struct sequence *o, size_t n)
 {
     size_t size = 16;
 
     while (size < n * 2)
         size *= 2;
-    order_done(o);
+    sequence_done(o);
     o->entries = mem_alloc((n ? n : 1) * sizeof(struct entry *));
     o->index = mem_zero(size * sizeof *o->index);
     o->mask = size - 1;
@@ -108,7 +108,7 @@ static int by_age(const void *a, const void *b)
     return span_cmp(x->e.name, y->e.name); /* of one list */
 }
 
-static void sort_by_age(struct order *o)
+static void sort_by_age(struct sequence *o)
 {
     o->aged = mem_alloc((o->n_all + 1) * sizeof(struct catalog_item *));
     for (size_t i = 0; i < o->n_all; i++)
@@ -118,7 +118,7 @@ static void sort_by_age(struct order *o)
 }
 
 /* Whose page is a URI? Found as quickly as what is listed. */
-static void note_pages(struct order *o)
+static void note_pages(struct sequence *o)
 {
     for (size_t i = 0; i < o->n_all; i++) {
         const struct catalog_item *one = item_of(o->entries[i]), *other;
@@ -131,13 +131,13 @@ static void note_pages(struct order *o)
     }
 }
 
-static void add_listing(struct order *o, const struct listing *l)
+static void add_listing(struct sequence *o, const struct listing *l)
 {
     for (size_t i = 0; i < l->n; i++)
         add_entry(o, &l->items[i]);
 }
 
-static void rebuild(const struct catalog *c, enum list_kind kind, struct order *o)
+static void rebuild(const struct catalog *c, enum list_kind kind, struct sequence *o)
 {
     const struct catalog_shelf *shelf = &c->shelves[kind];
     AUTO_FREE const struct catalog_server **servers =
@@ -163,35 +163,35 @@ static void rebuild(const struct catalog *c, enum list_kind kind, struct order *
     o->valid = true;
 }
 
-const struct order *catalog_order(const struct catalog *c, enum list_kind kind)
+const struct sequence *catalog_order(const struct catalog *c, enum list_kind kind)
 {
-    struct order *o = &c->orders[kind];
+    struct sequence *o = &c->orders[kind];
 
     if (!o->valid)
         rebuild(c, kind, o);
     return o;
 }
 
-const struct entry *order_find(const struct order *o, struct span wire)
+const struct entry *sequence_find(const struct sequence *o, struct span wire)
 {
     uint32_t place = wire.n ? *find_place(o, wire) : 0;
 
     return place ? o->entries[place - 1] : NULL;
 }
 
-void order_done(struct order *o)
+void sequence_done(struct sequence *o)
 {
     free(o->entries);
     free(o->index);
     free(o->aged);
     map_done(&o->pages);
     arena_done(&o->wires);
-    *o = (struct order){ 0 };
+    *o = (struct sequence){ 0 };
 }
 
 size_t catalog_all(const struct catalog *c, enum list_kind kind, const struct entry *const **out)
 {
-    const struct order *o = catalog_order(c, kind);
+    const struct sequence *o = catalog_order(c, kind);
 
     *out = o->entries;
     return o->n;

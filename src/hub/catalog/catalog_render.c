@@ -92,7 +92,7 @@ static void add_item(struct rendering *r, const struct catalog_item *i)
 
 static struct blob *render(const struct catalog *c, const struct scope *s, enum list_kind kind)
 {
-    const struct order *o = catalog_order(c, kind);
+    const struct sequence *o = catalog_order(c, kind);
     AUTO_FREE const struct catalog_item **shown =
         mem_alloc((o->n + 1) * sizeof(struct catalog_item *));
     struct rendering r = { .c = c, .s = s, .steps = CATALOG_STEPS_MAX };

@@ -128,7 +128,7 @@ static bool may_have(const struct catalog *c, const struct scope *s, const struc
 static const struct catalog_item *fitting(const struct catalog *c, const struct scope *s,
                                           struct span uri, size_t *steps)
 {
-    const struct order *o = catalog_order(c, LIST_TEMPLATES);
+    const struct sequence *o = catalog_order(c, LIST_TEMPLATES);
 
     for (size_t i = 0; i < o->n_aged && *steps; i++)
         if (may_have(c, s, &o->aged[i]->e) && fits(o->aged[i], uri, steps))
@@ -189,7 +189,7 @@ static struct uri_route route_to(const struct entry *e, struct span uri)
 static struct uri_route route(const struct catalog *c, const struct scope *s, struct span uri,
                               struct arena *a, size_t *steps)
 {
-    const struct entry *e = order_find(catalog_order(c, LIST_RESOURCES), uri);
+    const struct entry *e = sequence_find(catalog_order(c, LIST_RESOURCES), uri);
     const struct catalog_item *template, *page;
     const struct seen_uri *seen;
 

@@ -26,8 +26,13 @@ void config_free(struct config *c)
     MAP_FOREACH(slot, &c->specs)
         spec_unref(slot->value);
     map_done(&c->specs);
+    MAP_FOREACH(slot, &c->hidden)
+        spec_unref(slot->value);
+    map_done(&c->hidden);
     mode_set_unref(c->modes);
     settings_done(&c->settings);
+    free(c->policy);
+    free(c->policy_at);
     for (size_t i = 0; i < c->n_files; i++)
         free(c->files[i].path);
     free(c->files);
@@ -75,7 +80,7 @@ static struct config_file *add_file(struct config *c, const char *path)
     return f;
 }
 
-static int put_spec(struct config *c, struct spec *s, struct pb_error *err)
+int config_put(struct config *c, struct spec *s, struct pb_error *err)
 {
     if (c->specs.n >= HUB_SERVERS_MAX && !map_get(&c->specs, span_of(s->name))) {
         spec_unref(s);
@@ -132,7 +137,7 @@ static int read_entry(struct config_reading *rd, struct config_entry *e, struct 
     if (display && !e->said_name)
         e->spec->display_name = arena_dup(&e->spec->arena, span_of(display));
     map_put(&rd->names, name, rd);
-    rc = put_spec(rd->source.config, e->spec, rd->source.err);
+    rc = config_put(rd->source.config, e->spec, rd->source.err);
     if (rc < 0)
         return source_fail(&rd->source, e->value, e->where, (enum pb_code) - rc,
                            "there are too many servers");
@@ -271,6 +276,25 @@ static int read_settings(struct config_reading *rd, const char *shape, struct js
     return 0;
 }
 
+/* What it means is none of our business; of several files the last that has one counts. */
+static int read_policy(struct config_reading *rd, const char *shape, struct json v)
+{
+    struct config *c = rd->source.config;
+    AUTO_BUF struct buf at = { 0 };
+    struct span text = json_text(v);
+
+    if (!json_is(v, JSON_OBJECT))
+        return source_fail(&rd->source, v, shape, PB_E_INVALID, "expected an object");
+    if (rd->source.path)
+        buf_printf(&at, "%s:%u: ", rd->source.path, source_line(&rd->source, v));
+    free(c->policy);
+    free(c->policy_at);
+    c->policy = mem_dupn(text.p, text.n);
+    buf_str(&at, shape);
+    c->policy_at = buf_take(&at);
+    return 0;
+}
+
 static const struct top {
     const char *key;
     int (*read)(struct config_reading *rd, const char *shape, struct json v);
@@ -280,6 +304,7 @@ static const struct top {
     { "mcp_servers", read_object, CONFIG_MCP_SERVERS_SNAKE },
     { "mcps", read_list, CONFIG_MCPS },
     { "modes", read_modes, 0 },
+    { "policy", read_policy, 0 },
     { "servers", read_object, CONFIG_SERVERS },
     { "settings", read_settings, 0 },
 };
@@ -295,6 +320,10 @@ static int read_top(struct config_reading *rd, struct json v)
             continue;
         if (json_is(v, JSON_NULL))
             return 0;
+        if (!tops[i].shape && rd->source.r && rd->source.r->servers_only) {
+            source_warn(&rd->source, v, tops[i].key, "a project has only servers, ignoring");
+            return 0;
+        }
         rd->shapes |= tops[i].shape;
         return tops[i].read(rd, tops[i].key, v);
     }
@@ -396,25 +425,27 @@ int config_parse(struct config *c, const char *path, struct span text,
 /* ---- All of them --------------------------------------------------------------------------- */
 
 /* Whoever can write it has commands run in our name. */
+const char *config_writers(const struct stat *st)
+{
+    if (st->st_uid != geteuid() && st->st_uid != 0)
+        return "this file is another user's, who can have any program run here";
+    if ((st->st_mode & 002) || ((st->st_mode & 020) && st->st_gid != getegid()))
+        return "others can write this file, and so have any program run here: chmod go-w it";
+    return NULL;
+}
+
 static void check_owner(struct config *c, int fd, const char *path)
 {
     AUTO_BUF struct buf text = { 0 };
     char shown[SHOWN_MAX + 1];
+    const char *why;
     struct stat st;
 
-    if (fstat(fd, &st) < 0)
+    if (fstat(fd, &st) < 0 || !(why = config_writers(&st)))
         return;
     show_tail(shown, path);
-    if (st.st_uid != geteuid() && st.st_uid != 0)
-        buf_printf(&text, "%s: this file is another user's, who can have any program run here",
-                   shown);
-    else if ((st.st_mode & 002) || ((st.st_mode & 020) && st.st_gid != getegid()))
-        buf_printf(&text,
-                   "%s: others can write this file, and so have any program run here: "
-                   "chmod go-w it",
-                   shown);
-    if (text.n)
-        config_warn(c, buf_cstr(&text));
+    buf_printf(&text, "%s: %s", shown, why);
+    config_warn(c, buf_cstr(&text));
 }
 
 static int read_file(struct config *c, const char *path, struct buf *out, struct pb_error *err)
@@ -480,12 +511,14 @@ int config_load(struct config **out, const struct config_request *r, struct pb_e
     AUTO(config) struct config *c = config_new();
     int rc = load_files(c, r, err);
 
+    if (rc == 0 && r->project)
+        rc = config_take_project(c, r->project, err);
     for (const char *const *text = r->inlines; rc == 0 && text && *text; text++) {
         struct spec *s;
 
         rc = config_inline(&s, *text, err);
         if (rc == 0)
-            rc = put_spec(c, s, err);
+            rc = config_put(c, s, err);
     }
     if (rc == 0)
         *out = TAKE(c);

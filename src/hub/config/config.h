@@ -7,10 +7,11 @@
  *   config.c          loading: files, shapes, what wins
  *   config_paths.c    where files are
  *   config_inline.c   servers given as flags
+ *   config_project.c  servers of the file of a project
  *   watch.c           when a file changes */
 #pragma once
-#include "watch.h"
 #include "hub/spec/spec.h"
+#include "watch.h"
 
 enum config_shape {
     CONFIG_SERVERS = 1, /* bits: a file may hold several */
@@ -27,12 +28,24 @@ struct config_file {
 
 struct config {
     struct map specs;          /* name -> struct spec; order of first mention */
+    struct map hidden;         /* the same of those whose place a project's servers have taken */
     struct mode_set *modes;    /* predefined and configured ones */
     struct settings settings;  /* "settings", or what they are by themselves */
+    char *policy;              /* "policy" as it is written, for the gate to read; NULL: none */
+    char *policy_at;           /* where it stands, "FILE:LINE: policy" */
     struct config_file *files; /* all that were looked at, for watching */
     size_t n_files;
     char **warnings; /* such as a variable that is not set */
     size_t n_warnings;
+};
+
+/* The file of a project, as somebody has read it who knows that it may be used. Only its servers
+ * count: modes, settings and rules are the person's own, and are passed over with a warning. They
+ * go before servers of the same name, and start in the file's directory unless they say another; a
+ * relative "cwd" is one of there. */
+struct config_project {
+    const char *path; /* absolute */
+    struct span text;
 };
 
 /* What the command line said. */
@@ -43,6 +56,10 @@ struct config_request {
     const char *clients_file;   /* --mcp-clients-config PATH: must exist; or NULL */
     const char *const *inlines; /* --mcp-client "name:value"; NULL-ended; may be NULL */
     bool no_home;               /* do not read config.json of the home directory */
+    /* Taken after the files, before --mcp-client; may be NULL. Its variables are filled in from the
+     * process's environment, whatever env() knows beyond that. */
+    const struct config_project *project;
+    bool servers_only; /* as with a project's file */
     /* Variables are looked up here; NULL: the process's environment. */
     const char *(*env)(void *ctx, const char *name);
     void *env_ctx;
@@ -58,6 +75,15 @@ MUST_CHECK int config_load(struct config **out, const struct config_request *r,
                            struct pb_error *err);
 void config_free(struct config *c);
 AUTO_DEFINE(config, config_free)
+
+/* The servers of a project's file alone. `env` and `env_ctx` as in a request. */
+MUST_CHECK int config_read_project(struct config **out, const struct config_project *p,
+                                   const char *(*env)(void *ctx, const char *name), void *env_ctx,
+                                   struct pb_error *err);
+/* Why a file that names programs to run is not the user's alone: who else can write it; NULL: it
+ * is. A file of root, and one that the user's own group may write, count as the user's. */
+struct stat;
+const char *config_writers(const struct stat *st);
 
 /* The server that "server.tool" is of, by item_split(), and the tool; NULL: none. */
 struct spec *config_spec_of(const struct config *c, const char *item, struct span *own);
@@ -79,7 +105,9 @@ struct config *config_new(void);
  *     start                         "eager", "lazy" (default in "mcps")
  *     idle_s                        a lazy server unused for so many seconds is stopped; 0: never
  *     instance max_calls era auto_reconnect enabledTools disabledTools (also enabled_tools …)
+ *     record                        "all", "meta", "none", or these by globs of tools
  *     auth_type env_vars keyfile_path oauth config source package
+ *     origin                        "registry", "import", "rest"; without it: a person wrote it
  *
  * null is the same as not there. Unknown ones are warnings. Variables are filled in in command,
  * args, cwd, url and in the values of env and headers; config_no_env() keeps them as they are. */
@@ -90,12 +118,17 @@ MUST_CHECK int config_inline(struct spec **out, const char *text, struct pb_erro
 
 /* Terminated, owned by the caller. */
 char *config_home(const struct config_request *r);         /* C11 */
+char *config_user_home(const struct config_request *r);    /* $HOME, or what the system says */
 char *config_clients_path(const struct config_request *r); /* S4-21, T81 to T83, S4-242 */
 /* $XDG_RUNTIME_DIR/patchbay and $XDG_CACHE_HOME/patchbay; HOME/run and HOME/cache when these are
  * not set, or when the request or $PATCHBAY_HOME has chosen a home. */
 char *config_runtime_dir(const struct config_request *r);
 char *config_cache_dir(const struct config_request *r);
+/* Where records are kept: $XDG_STATE_HOME/patchbay/records, or HOME/records. */
+char *config_records_dir(const struct config_request *r);
 char *config_secrets_dir(const struct config_request *r); /* HOME/secrets */
+/* patchbay.lock beside the first of --config, if that is a file, else in HOME. */
+char *config_lock_path(const struct config_request *r);
 
 /* The rest of the room. */
 #include "config_edit.h"

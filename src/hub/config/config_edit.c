@@ -88,6 +88,7 @@ struct change {
     const char *path, *name, *member, *text;
     const char *const *members;
     struct span value;
+    size_t number;
     bool on;
 };
 typedef int change_fn(struct edit_text *e, const struct change *c, struct pb_error *err);
@@ -357,6 +358,63 @@ int config_set_setting(const char *path, const char *name, struct span value, st
     struct change c = { .path = path, .name = name, .value = value };
 
     return run_change(&c, value.n > 0, set_setting, err);
+}
+
+/* ---- rules ---- */
+
+static int add_rule(struct edit_text *e, const struct change *c, struct pb_error *err)
+{
+    struct json policy = json_get(edit_text_root(e), "policy");
+    struct json rules = json_is(policy, JSON_OBJECT) ? json_get(policy, "rules") : policy;
+    AUTO_BUF struct buf list = { 0 };
+
+    if (json_is(rules, JSON_ARRAY) && json_is(policy, JSON_OBJECT))
+        return c->on ? edit_text_put_first(e, rules, c->value, err)
+                     : edit_text_put_item(e, rules, (struct json){ 0 }, c->value, err);
+    if (!json_is(rules, JSON_NONE))
+        return json_is(policy, JSON_OBJECT) ? wrong_type(e, rules, "policy.rules", "an array", err)
+                                            : wrong_type(e, policy, "policy", "an object", err);
+    buf_byte(&list, '[');
+    buf_add_span(&list, c->value);
+    buf_byte(&list, ']');
+    return put_below(e, "policy", "rules", buf_span(&list), err);
+}
+
+int config_add_rule(const char *path, struct span rule, bool first, struct pb_error *err)
+{
+    struct change c = { .path = path, .value = rule, .on = first };
+
+    return run_change(&c, true, add_rule, err);
+}
+
+static int remove_rule(struct edit_text *e, const struct change *c, struct pb_error *err)
+{
+    struct json policy = json_get(edit_text_root(e), "policy");
+    struct json rules =
+        json_is(policy, JSON_OBJECT) ? json_get(policy, "rules") : (struct json){ 0 };
+
+    if (!json_is(rules, JSON_ARRAY) || !c->number || c->number > json_len(rules))
+        return fail(err, PB_E_NOT_FOUND, "there is no rule %zu in %s", c->number, c->path);
+    return edit_text_drop(e, rules, json_item(rules, c->number - 1), err);
+}
+
+int config_remove_rule(const char *path, size_t number, struct pb_error *err)
+{
+    struct change c = { .path = path, .number = number };
+
+    return run_change(&c, false, remove_rule, err);
+}
+
+static int save_policy(struct edit_text *e, const struct change *c, struct pb_error *err)
+{
+    return edit_text_put(e, edit_text_root(e), "policy", c->value, err);
+}
+
+int config_save_policy(const char *path, struct span policy, struct pb_error *err)
+{
+    struct change c = { .path = path, .value = policy };
+
+    return run_change(&c, true, save_policy, err);
 }
 
 /* Under which its keys lie; NULL: it has none. A file that cannot be read is somebody else's

@@ -33,6 +33,14 @@ MUST_CHECK int config_save_mode(const char *path, const char *id, struct span mo
 /* One member of "settings"; `value` empty: takes it out. */
 MUST_CHECK int config_set_setting(const char *path, const char *name, struct span value,
                                   struct pb_error *err);
+/* A rule, JSON, for "policy": before the others or behind them. Whether it is one is for the caller
+ * to know. */
+MUST_CHECK int config_add_rule(const char *path, struct span rule, bool first,
+                               struct pb_error *err);
+/* The one with this number, from 1, is taken out. -PB_E_NOT_FOUND: the file has none. */
+MUST_CHECK int config_remove_rule(const char *path, size_t number, struct pb_error *err);
+/* The whole of "policy", the rules about calls. */
+MUST_CHECK int config_save_policy(const char *path, struct span policy, struct pb_error *err);
 
 /* The line on which the file defines the server, in whichever shape. -PB_E_NOT_FOUND: it does not,
  * or there is no file. */

@@ -2,12 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-
-enum { LOCK_STEP_MS = 10 };
 
 void edit_file_done(struct edit_file *f)
 {
@@ -63,40 +59,6 @@ static int follow_links(const char *path, char **out, struct pb_error *err)
     return fail_sys(err, ELOOP, "open '%s'", path);
 }
 
-static int take_lock(struct edit_file *f, const char *dir, struct pb_error *err)
-{
-    f->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->lock < 0)
-        return fail_sys(err, errno, "open the directory '%s'", dir);
-    for (int waited = 0; flock(f->lock, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            break; /* a file system without locks: replacing is atomic all the same */
-        if (waited >= f->lock_ms)
-            return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
-                        dir);
-        poll(NULL, 0, LOCK_STEP_MS);
-    }
-    return 0;
-}
-
-static int read_all(int fd, const char *path, struct buf *text, struct pb_error *err)
-{
-    for (;;) {
-        enum { STEP = 65536 };
-        ssize_t n = read(fd, buf_reserve(text, STEP), STEP);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_sys(err, errno, "read '%s'", path);
-        if (n == 0)
-            return 0;
-        text->n += (size_t)n;
-        if (text->n > CONFIG_BYTES_MAX)
-            return fail(err, PB_E_LIMIT, "'%s' is larger than %d bytes", path, CONFIG_BYTES_MAX);
-    }
-}
-
 int edit_file_read(const char *path, struct buf *text, struct pb_error *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -105,7 +67,7 @@ int edit_file_read(const char *path, struct buf *text, struct pb_error *err)
         return fail(err, PB_E_NOT_FOUND, "there is no file '%s'", path);
     if (fd < 0)
         return fail_sys(err, errno, "open '%s'", path);
-    return read_all(fd, path, text, err);
+    return file_read(fd, path, CONFIG_BYTES_MAX, text, err);
 }
 
 static int read_existing(struct edit_file *f, struct buf *text, struct pb_error *err)
@@ -123,7 +85,7 @@ static int read_existing(struct edit_file *f, struct buf *text, struct pb_error 
     f->mode = st.st_mode & 07777;
     f->uid = st.st_uid;
     f->gid = st.st_gid;
-    return read_all(fd, f->path, text, err);
+    return file_read(fd, f->path, CONFIG_BYTES_MAX, text, err);
 }
 
 int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf *text,
@@ -140,7 +102,7 @@ int edit_file_open(struct edit_file *f, const char *path, bool make, struct buf 
         return rc;
     if (!make && access(dir, F_OK) < 0)
         return 0;
-    rc = take_lock(f, dir, err);
+    rc = file_lock_directory(dir, f->lock_ms, &f->lock, err);
     return rc < 0 ? rc : read_existing(f, text, err);
 }
 

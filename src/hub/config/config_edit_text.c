@@ -31,22 +31,6 @@ unsigned edit_text_line(const struct edit_text *e, struct json v)
     return line;
 }
 
-/* "line 3, column 14: what" as "FILE:3:14: what", which editors jump to. */
-static int say_where(const struct edit_text *e, struct pb_error *err)
-{
-    struct pb_error was = *err;
-    char *at = was.msg, *end;
-    unsigned long line, column;
-
-    if (strncmp(at, "line ", 5) != 0)
-        return fail_in(err, "%s", e->path);
-    line = strtoul(at + 5, &end, 10);
-    if (strncmp(end, ", column ", 9) != 0)
-        return fail_in(err, "%s", e->path);
-    column = strtoul(end + 9, &end, 10);
-    return fail(err, was.code, "%s:%lu:%lu%s", e->path, line, column, end);
-}
-
 int edit_text_parse(struct edit_text *e, struct pb_error *err)
 {
     struct pb_error why;
@@ -57,7 +41,7 @@ int edit_text_parse(struct edit_text *e, struct pb_error *err)
     }
     if (json_parse(&e->doc, buf_span(&e->text), &(struct json_opts){ .unique_depth = JSON_ALL },
                    &why) < 0) {
-        say_where(e, &why);
+        fail_in(&why, "%s", e->path);
         return fail_copy(err, &why);
     }
     if (!json_is(edit_text_root(e), JSON_OBJECT))
@@ -314,6 +298,34 @@ int edit_text_put_item(struct edit_text *e, struct json array, struct json child
                        struct pb_error *err)
 {
     return put(e, array, child, NULL, value, err);
+}
+
+/* It takes the place of the one that was the first, which moves behind it as it stood. */
+int edit_text_put_first(struct edit_text *e, struct json array, struct span value,
+                        struct pb_error *err)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf with = { 0 };
+    struct json first = json_first(array);
+    struct span space;
+    struct look look = { .unit = unit_of(e) };
+    size_t at;
+
+    if (json_is(first, JSON_NONE))
+        return put(e, array, (struct json){ 0 }, NULL, value, err);
+    if (json_parse(&doc, value, NULL, err) < 0)
+        return fail_in(err, "the new value of an element");
+    space = space_before(e, child_start(first));
+    look.base = after_newline(space);
+    look.newline = has_newline(space) ? newline_of(e) : (struct span){ 0 };
+    at = offset_of(e, child_start(first));
+    write_child(&with, NULL, json_root(&doc), &look);
+    buf_byte(&with, ',');
+    if (has_newline(space))
+        indent(&with, &look, 0);
+    else
+        buf_byte(&with, ' ');
+    return splice(e, at, at, buf_span(&with), err);
 }
 
 int edit_text_drop(struct edit_text *e, struct json container, struct json child,

@@ -25,6 +25,9 @@ MUST_CHECK int edit_text_put(struct edit_text *e, struct json object, const char
 /* The same for an array: in the place of `child`, or at the end if that is JSON_NONE. */
 MUST_CHECK int edit_text_put_item(struct edit_text *e, struct json array, struct json child,
                                   struct span value, struct pb_error *err);
+/* The same before all others. */
+MUST_CHECK int edit_text_put_first(struct edit_text *e, struct json array, struct span value,
+                                   struct pb_error *err);
 /* Takes out a member or an element, with the comma that is left over. */
 MUST_CHECK int edit_text_drop(struct edit_text *e, struct json container, struct json child,
                               struct pb_error *err);

@@ -113,3 +113,8 @@ void expand_each(struct buf *out, struct span text, const struct config_request 
 /* A variable, NULL when it is not set. */
 const char *config_env(const struct config_request *r, const char *name);
 void config_warn(struct config *c, const char *text);
+/* Takes the spec, also when it fails: there are too many. */
+MUST_CHECK int config_put(struct config *c, struct spec *s, struct pb_error *err);
+/* config_project.c: what the request says of one. */
+MUST_CHECK int config_take_project(struct config *c, const struct config_project *p,
+                                   struct pb_error *err);

@@ -1,5 +1,6 @@
 #include "config_entry.h"
 #include <pwd.h>
+#include <sys/stat.h>
 
 /* An empty variable is one that is not set. */
 static const char *variable(const struct config_request *r, const char *name)
@@ -39,6 +40,8 @@ static char *user_dir(const struct config_request *r, const char *below)
         home = found->pw_dir;
     return join(home ? home : "/", below);
 }
+
+char *config_user_home(const struct config_request *r) { return user_dir(r, ""); }
 
 /* Somebody has said where everything is to be. */
 static const char *said_home(const struct config_request *r)
@@ -89,9 +92,32 @@ char *config_cache_dir(const struct config_request *r)
     return state_dir(r, "XDG_CACHE_HOME", "/cache");
 }
 
+char *config_records_dir(const struct config_request *r)
+{
+    const char *xdg = said_home(r) ? NULL : absolute(r, "XDG_STATE_HOME");
+    AUTO_FREE char *home = config_home(r);
+
+    return xdg ? join(xdg, "/patchbay/records") : join(home, "/records");
+}
+
 char *config_secrets_dir(const struct config_request *r)
 {
     AUTO_FREE char *home = config_home(r);
 
     return join(home, "/secrets");
+}
+
+char *config_lock_path(const struct config_request *r)
+{
+    const char *file = r->files ? r->files[0] : NULL, *slash = file ? strrchr(file, '/') : NULL;
+    AUTO_FREE char *home = NULL;
+    AUTO_FREE char *dir = NULL;
+    struct stat st;
+
+    if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+        dir = slash ? mem_dupn(file, (size_t)(slash - file)) : mem_dup(".");
+        return join(dir, "/patchbay.lock");
+    }
+    home = config_home(r);
+    return join(home, "/patchbay.lock");
 }

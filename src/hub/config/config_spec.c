@@ -209,6 +209,44 @@ static int read_enabled_tools(struct config_entry *e, struct json v, const char 
     return value_words(e, v, key, false, &e->spec->enabled_tools);
 }
 
+/* "all", or by globs of tools: {"read_*":"all","*":"meta"}. */
+static int read_record_word(struct config_entry *e, struct json v, const char *key,
+                            struct span glob, const char **out)
+{
+    static const struct choice words[] = { { "all", 0 }, { "meta", 1 }, { "none", 2 }, { 0 } };
+    AUTO_BUF struct buf text = { 0 };
+    unsigned value = 0;
+    int rc = value_choice(e, v, key, words, &value);
+
+    if (rc < 0)
+        return rc;
+    buf_printf(&text, "%.*s=%s", SPAN_ARG(glob), words[value].word);
+    *out = arena_dup(&e->spec->arena, buf_span(&text));
+    return 0;
+}
+
+static int read_record(struct config_entry *e, struct json v, const char *key)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    size_t n = json_is(v, JSON_OBJECT) ? json_len(v) : 1, i = 0;
+    const char **words;
+    int rc = 0;
+
+    if (n > SPEC_WORDS_MAX)
+        return entry_fail(e, v, key, "%zu members; at most %d are allowed", n, SPEC_WORDS_MAX);
+    words = arena_alloc(&e->spec->arena, (n + 1) * sizeof *words);
+    if (!json_is(v, JSON_OBJECT))
+        rc = read_record_word(e, v, key, SPAN("*"), &words[i++]);
+    else
+        JSON_FOREACH(m, v)
+            if (rc == 0)
+                rc = read_record_word(e, m, key, json_key_str(m, &a), &words[i++]);
+    words[i] = NULL;
+    if (rc == 0)
+        e->spec->record = words;
+    return rc;
+}
+
 static int read_disabled_tools(struct config_entry *e, struct json v, const char *key)
 {
     return value_words(e, v, key, false, &e->spec->disabled_tools);
@@ -259,6 +297,21 @@ static int read_config(struct config_entry *e, struct json v, const char *key)
     return value_object_text(e, v, key, &e->spec->config);
 }
 
+static int read_origin(struct config_entry *e, struct json v, const char *key)
+{
+    static const struct choice words[] = {
+        { "registry", SPEC_ORIGIN_REGISTRY },
+        { "import", SPEC_ORIGIN_IMPORT },
+        { "rest", SPEC_ORIGIN_REST },
+        { 0 },
+    };
+    unsigned value = SPEC_ORIGIN_PERSON;
+    int rc = value_choice(e, v, key, words, &value);
+
+    e->spec->origin = (enum spec_origin)value;
+    return rc;
+}
+
 /* Known to mean nothing to us. */
 static int read_nothing(struct config_entry *e, struct json v, const char *key)
 {
@@ -303,7 +356,9 @@ static const struct key keys[] = {
     { "name", read_nothing },
     { "o_auth", read_oauth },
     { "oauth", read_oauth },
+    { "origin", read_origin },
     { "package", read_package },
+    { "record", read_record },
     { "serverUrl", read_url },
     { "source", read_source },
     { "start", read_start },

@@ -9,6 +9,7 @@ struct watch;
  * loop alive until watch_free(). */
 MUST_CHECK int watch_files(struct watch **out, struct pb_loop *l, const char *const *paths,
                            loop_fn *changed, void *ctx, struct pb_error *err);
-/* The files are being read as they are now: what has happened to them so far is not told any more. */
+/* The files are being read as they are now: what has happened to them so far is not told any more.
+ */
 void watch_seen(struct watch *w);
 void watch_free(struct watch *w);

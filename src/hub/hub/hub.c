@@ -70,6 +70,8 @@ struct link *hub_link_of(const struct hub *h, const char *item, struct span *own
 
 struct pb_loop *hub_loop(const struct hub *h) { return h->loop; }
 
+struct vault *hub_vault(const struct hub *h) { return h->opts.vault; }
+
 void hub_link_options(const struct hub *h, struct link_options *out)
 {
     *out = (struct link_options){
@@ -79,6 +81,7 @@ void hub_link_options(const struct hub *h, struct link_options *out)
         .call_ms = h->opts.call_ms,
         .marker = h->opts.marker,
         .secrets = h->opts.secrets_dir,
+        .vault = h->opts.vault,
         .inherit_env = h->opts.inherit_env,
         .claims = h->claims,
     };
@@ -210,6 +213,7 @@ static void member_free(struct member *m)
     timer_stop(&m->retry);
     free(m->name);
     table_done(&m->tools_seen);
+    member_digests_done(m);
     free(m);
 }
 
@@ -511,6 +515,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .call_ms = o->call_ms,
         .marker = h->opts.marker,
         .secrets = h->opts.secrets_dir,
+        .vault = h->opts.vault,
         .inherit_env = h->opts.inherit_env,
         .claims = h->claims,
         .refresh_on_change = o->refresh_on_change,
@@ -525,6 +530,7 @@ static void copy_options(struct hub *h, const struct hub_options *o)
         .elicited = member_on_elicited,
         .learned = member_on_learned,
         .cleared = member_on_clear,
+        .greeted = member_on_greeted,
     };
 }
 

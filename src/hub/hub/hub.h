@@ -33,6 +33,7 @@ struct hub_options {
     bool on_demand;                /* every server waits for its first call */
     bool refresh_on_change;
     const char *secrets_dir; /* keys of servers are kept here; NULL: nowhere */
+    struct vault *vault;     /* learns the secrets of all servers; outlives the hub; may be NULL */
     const char *cache_dir;   /* catalogues and eras are kept here; NULL: nowhere */
     const char *marker;      /* put into the environment of children, "NAME=value"; may be NULL */
     const char *inherit_env; /* for servers that say nothing, inherit.h; NULL: "all" */
@@ -115,7 +116,45 @@ void hub_subscribe_resource(struct hub *h, const char *server, struct span uri, 
 /* The same for the task that this caller's call has become; not counted. */
 void hub_watch_task(struct hub *h, const char *server, const char *caller, struct span id, bool on);
 
+/* ---- who looks at what servers say before anybody else does ---- */
+
+enum vet_kind { VET_TOOL, VET_PROMPT, VET_INSTRUCTIONS, VET_KINDS };
+const char *vet_kind_name(enum vet_kind k); /* "tool", "prompt", "instructions" */
+
+/* One thing that a server said. */
+struct vet_item {
+    enum vet_kind kind;
+    struct span name;      /* its own; of instructions "" */
+    struct span text;      /* as it was written; of instructions the text itself */
+    struct span canonical; /* what the digest is of; empty: it is not at hand */
+    struct span was;       /* what stood there before, as it was written; empty: not known */
+    const uint8_t *digest; /* SHA512_BYTES */
+};
+struct hub_vet {
+    /* Is it to be held back? Then it is in no list. `running`: the server says so while it goes on,
+     * not because it was started or connected anew. Does nothing to the hub. */
+    bool (*look)(void *ctx, const struct spec *spec, const struct vet_item *i, bool running);
+    /* Why a call of what is held back is not made. */
+    void (*explain)(void *ctx, const char *server, enum vet_kind kind, struct span name,
+                    struct pb_error *err);
+    void *ctx;
+};
+/* Before the first server is added; NULL: nobody looks any more, and nothing changes by that. */
+void hub_set_vet(struct hub *h, const struct hub_vet *v);
+/* It looks again at all that this server (NULL: each) has said; lists change at the end of the turn. */
+void hub_vet_again(struct hub *h, const char *server);
+/* Is this tool or prompt held back? Then err (may be NULL) says why. */
+bool hub_holds(const struct hub *h, const char *server, enum vet_kind kind, struct span name,
+               struct pb_error *err);
+/* The same of what this call is about, by call->server; of other methods nothing is. */
+bool hub_holds_call(const struct hub *h, const struct call_spec *call, struct pb_error *err);
+/* Tells listeners: EVENT_PIN. message NULL: all is as it was approved. */
+void hub_tell_pins(struct hub *h, const char *server, size_t held, size_t changed,
+                   const char *message);
+
 struct pb_loop *hub_loop(const struct hub *h);
+/* That of the options; NULL: there is none. */
+struct vault *hub_vault(const struct hub *h);
 /* How the hub connects to servers, for links that are not its own: without an opener and without
  * anybody who is told. Borrowed. */
 void hub_link_options(const struct hub *h, struct link_options *out);

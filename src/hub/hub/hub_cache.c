@@ -23,7 +23,9 @@ struct cache_job {
     char *path;
     struct buf text;
     struct json_doc doc; /* reading */
-    int64_t written_at;  /* wall clock */
+    bool weigh;          /* somebody will look at what it holds: */
+    struct digests digests[LIST_KINDS];
+    int64_t written_at; /* wall clock */
     bool found;
     struct pb_error err; /* writing */
     int rc;
@@ -41,12 +43,15 @@ static struct cache_job *job_new(struct member *m)
     list_init(&j->waiting);
     j->hub = m->hub;
     j->no = m->no;
+    j->weigh = m->hub->vet.look != NULL;
     return j;
 }
 
 static void job_free(struct cache_job *j)
 {
     json_doc_done(&j->doc);
+    for (int k = 0; k < LIST_KINDS; k++)
+        digests_done(&j->digests[k]);
     buf_done(&j->text);
     free(j->path);
     free(j);
@@ -125,9 +130,14 @@ static void load_work(void *ctx)
                json_parse(&j->doc, buf_span(&j->text), &opts, NULL) == 0 &&
                json_int(json_get(json_root(&j->doc), "patchbay_cache"), &version, NULL) == 0 &&
                version == CACHE_VERSION;
+    for (unsigned k = 0; j->found && j->weigh && k < LIST_KINDS; k++)
+        if (k == LIST_TOOLS || k == LIST_PROMPTS)
+            digests_of(&j->digests[k],
+                       json_text(json_get(json_root(&j->doc), list_kind_name((enum list_kind)k))));
 }
 
-static void take_known(struct member *m, struct json root, int64_t written_at)
+static void take_known(struct member *m, struct json root, struct digests *digests,
+                       int64_t written_at)
 {
     struct hub *h = m->hub;
 
@@ -142,7 +152,8 @@ static void take_known(struct member *m, struct json root, int64_t written_at)
             catalog_set(h->catalog, link_spec(m->link), (enum list_kind)k, json_text(list),
                         &changed, NULL) < 0)
             continue;
-        if (changed && k == LIST_TOOLS)
+        changed |= member_vet(m, (enum list_kind)k, &digests[k], false);
+        if (changed && k == LIST_TOOLS && !h->vet.look)
             member_note_tools(m);
         if (changed)
             hub_lists_changed(h, m->name, 1U << k);
@@ -174,7 +185,7 @@ static void load_done(void *ctx)
             link_set_apart(m->link);
         if (j->found && member_is_lazy(m) && !member_is_listed(m) &&
             link_state(m->link) != LINK_DISABLED)
-            take_known(m, root, j->written_at);
+            take_known(m, root, j->digests, j->written_at);
         member_loaded(m);
     }
     job_end(j);

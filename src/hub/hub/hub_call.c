@@ -53,6 +53,7 @@ static void unwait(struct waiting_call *p)
 static void waiting_end(struct waiting_call *p, const struct client_reply *reply)
 {
     struct call_spec to = p->to;
+    bool told = p->sent != 0; /* by the link */
 
     unwait(p);
     map_del(&p->m->hub->waiting, map_u64(&p->id));
@@ -65,6 +66,8 @@ static void waiting_end(struct waiting_call *p, const struct client_reply *reply
     free(p->uuid);
     free(p->caps);
     free(p);
+    if (to.ended && !told)
+        to.ended(to.ended_ctx, &(struct call_end){ .reply = reply });
     to.reply(to.ctx, reply);
 }
 
@@ -132,6 +135,7 @@ static struct waiting_call *waiting_new(struct member *m, const struct call_spec
     p->to = p->spec = *spec;
     p->spec.params = blob_span(p->params = blob_new(spec->params));
     p->spec.subject = blob_span(p->subject = blob_new(spec->subject));
+    p->spec.server = m->name;
     p->spec.method = p->method = mem_dup(spec->method);
     p->spec.caller = p->caller = mem_dup_opt(spec->caller);
     p->spec.origin = p->origin = mem_dup_opt(spec->origin);
@@ -189,7 +193,7 @@ void member_end_calls(struct member *m, const struct pb_error *err)
 void member_send_waiting(struct member *m)
 {
     struct list now = LIST_INIT(now);
-    struct pb_error err;
+    struct pb_error err, held;
 
     if (list_empty(&m->waiting))
         return;
@@ -208,6 +212,8 @@ void member_send_waiting(struct member *m)
         list_remove(&p->at);
         if (member_is(m, MEMBER_LEAVING))
             waiting_fail(p, &err);
+        else if (link_state(m->link) == LINK_CONNECTED && hub_holds_call(m->hub, &p->spec, &held))
+            waiting_fail(p, &held); /* it was asked for before its server said what it is now */
         else if (link_state(m->link) == LINK_CONNECTED)
             send_waiting(p);
         else

@@ -14,6 +14,7 @@
  *   hub_listen.c    what links tell, handed to whoever listens
  *   hub_cache.c     what a server listed last time, on disk
  *   hub_changes.c   a tool that is not what it was
+ *   hub_vet.c       what is held back of what servers say
  *   hub_text.c      servers, tools and resources as JSON
  *   hub_thread.c    a hub on a thread of its own
  *   proxy.c         a tool of some server as an agent sees it */
@@ -76,10 +77,12 @@ struct member {
     struct list waiting;        /* calls that wait for it */
     struct list waits;          /* hub_when_connected() */
     struct table tools_seen;    /* hash of a name -> hash of what it was */
+    struct digests digests[LIST_KINDS]; /* of what is in the catalog, when somebody looks at it */
 };
 
 struct hub {
     struct hub_options opts; /* its strings are ours */
+    struct hub_vet vet;      /* look NULL: nobody */
     char id[ID_CHARS + 1];   /* see circle.h */
     struct link_options link_opts;
     struct claims *claims; /* of all servers */
@@ -181,6 +184,13 @@ loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
 
 /* hub_changes.c: its tools in the catalog are new. */
 void member_note_tools(struct member *m);
+
+/* hub_vet.c */
+/* A list in the catalog is new, or may be; the digests are taken over, and empty afterwards. Returns
+ * whether other things are shown than before. */
+bool member_vet(struct member *m, enum list_kind kind, struct digests *d, bool running);
+void member_on_greeted(void *ctx, struct link *l);
+void member_digests_done(struct member *m);
 
 /* hub_settle.c */
 void member_tell_waits(struct member *m);

@@ -88,6 +88,22 @@ static void hub_tell(struct hub *h, const struct hub_event *e)
     told(h);
 }
 
+void hub_tell_pins(struct hub *h, const char *server, size_t held, size_t changed,
+                   const char *message)
+{
+    struct member *m = hub_find(h, server);
+    struct hub_event e = { .kind = EVENT_PIN, .at = loop_wall(h->loop) };
+
+    if (!m || h->closing)
+        return;
+    e.server = m->name;
+    e.spec = link_spec(m->link);
+    e.pin.held = held;
+    e.pin.changed = changed;
+    e.pin.message = message;
+    hub_tell(h, &e);
+}
+
 void hub_tell_member(struct member *m, enum hub_event_kind kind)
 {
     struct hub_event e = {
@@ -125,6 +141,7 @@ static void tell_left_out(struct member *m, enum list_kind kind)
 void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct span array)
 {
     struct member *m = ctx;
+    struct digests *weighed = link_digests(l, kind), none = { 0 };
     struct pb_error err;
     bool changed = false;
 
@@ -134,6 +151,8 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
                     &err) < 0)
         link_log(l, PB_LOG_WARNING, "The list of %s cannot be used: %s", list_kind_name(kind),
                  err.msg);
+    else
+        changed |= member_vet(m, kind, weighed ? weighed : &none, link_state(l) == LINK_CONNECTED);
     if (m->remembered_at) { /* and is true again: the disk is to say since when */
         m->remembered_at = 0;
         m->cache_dirty = true;
@@ -141,7 +160,7 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
     }
     if (changed) {
         tell_left_out(m, kind);
-        if (kind == LIST_TOOLS)
+        if (kind == LIST_TOOLS && !m->hub->vet.look)
             member_note_tools(m);
         m->cache_dirty = true;
         hub_lists_changed(m->hub, m->name, 1U << kind);

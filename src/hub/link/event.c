@@ -102,6 +102,13 @@ static void put_log(struct json_out *o, const struct hub_event *e)
     log_entry_put(o, "entry", e->server, e->log);
 }
 
+static void put_pin(struct json_out *o, const struct hub_event *e)
+{
+    json_put_uint(o, "held", e->pin.held);
+    json_put_uint(o, "changed", e->pin.changed);
+    json_put_str_opt(o, "message", e->pin.message);
+}
+
 static void put_call(struct json_out *o, const struct hub_event *e)
 {
     json_put_str(o, "request_id", e->call.id);
@@ -152,6 +159,7 @@ static const struct {
     [EVENT_STATE]          = { "serverStateChanged", put_state },
     [EVENT_LOG]            = { "serverLog",          put_log },
     [EVENT_CATALOG]        = { "catalogChanged",     NULL },
+    [EVENT_PIN]            = { "pin",                put_pin },
     [EVENT_CALL_STARTED]   = { "toolCallStarted",    put_asked },
     [EVENT_CALL_PROGRESS]  = { "toolCallProgress",   put_progress },
     [EVENT_CALL_COMPLETED] = { "toolCallCompleted",  put_completed },

@@ -48,7 +48,8 @@ enum log_source { LOG_OF_LINK, LOG_OF_STDERR, LOG_OF_SERVER /* notifications/mes
 
 struct log_entry {
     char id[UUID_CHARS + 1];
-    int64_t at;   /* wall clock ms */
+    int64_t at;    /* wall clock ms */
+    uint64_t turn; /* which line of this program it is, of whatever server: many share a ms */
     enum pb_log_level level;
     enum log_source source;
     const char *text; /* one line, without control characters */
@@ -63,6 +64,7 @@ enum hub_event_kind {
     EVENT_STATE,
     EVENT_LOG,
     EVENT_CATALOG, /* what the server offers has changed */
+    EVENT_PIN,     /* what of it is not what was approved has changed */
     EVENT_CALL_STARTED,
     EVENT_CALL_PROGRESS,
     EVENT_CALL_COMPLETED,
@@ -82,6 +84,10 @@ struct hub_event {
             struct link_status from, to;
         } state;
         const struct log_entry *log;
+        struct {
+            size_t held, changed; /* held back; changed and let through */
+            const char *message;  /* for people; NULL: all is as it was approved */
+        } pin;
         struct {
             const char *id;   /* UUID */
             struct span tool; /* its own name; of a resource the URI */

@@ -90,6 +90,7 @@ struct link *link_new(const struct link_options *opts, struct spec *spec)
         l->opts.open_ctx = &l->opts;
     }
     l->spec = spec_ref(spec);
+    vault_add_spec(l->opts.vault, spec); /* also of one that is never started */
     link_state_init(l);
     id_random(l->uuid, sizeof l->uuid);
     l->log = log_ring_new();
@@ -125,6 +126,7 @@ void link_set_spec(struct link *l, struct spec *spec)
     struct spec *old = l->spec;
 
     l->spec = spec_ref(spec);
+    vault_add_spec(l->opts.vault, spec);
     spec_unref(old);
 }
 
@@ -161,6 +163,8 @@ static size_t count_in_flight(const struct link *l)
     return n;
 }
 
+void link_mute(struct link *l, bool on) { l->muted = on; }
+
 void link_facts(const struct link *l, struct link_facts *out)
 {
     *out = (struct link_facts){
@@ -169,7 +173,8 @@ void link_facts(const struct link *l, struct link_facts *out)
         .server_info = buf_span(&l->server_info),
         .capabilities = buf_span(&l->capabilities),
         .instructions = buf_span(&l->instructions),
-        .words = buf_span(&l->greeting),
+        .words = l->muted ? SPAN("") : buf_span(&l->greeting),
+        .muted = l->muted,
         .hubs = buf_span(&l->hubs),
         .pid = l->shared.client ? client_pid(l->shared.client) : 0,
         .in_flight = count_in_flight(l),

@@ -10,6 +10,7 @@
  * and nothing changes. Every one made is logged ("State: idle → connecting") and is an event. */
 #pragma once
 #include "circle.h"
+#include "digests.h"
 #include "event.h"
 #include "hub/spec/spec.h"
 #include "log_ring.h"
@@ -18,6 +19,7 @@
 
 struct link;
 struct link_question;
+struct vault;
 
 enum list_kind { LIST_TOOLS, LIST_RESOURCES, LIST_TEMPLATES, LIST_PROMPTS, LIST_KINDS };
 const char *list_kind_name(enum list_kind k); /* "tools", "resources", "resourceTemplates", ... */
@@ -42,6 +44,8 @@ struct link_options {
     const struct claims *claims; /* outlives the link; may be NULL */
     bool refresh_on_change;      /* list_changed makes it list again */
     const char *secrets;         /* the directory of keys; may be NULL */
+    struct vault *vault;         /* learns them, before the server can say them; outlives the link;
+                                    may be NULL */
     const char *hub;             /* our id: a server that names it leads back to us; may be NULL */
 
     hub_event_fn *event;
@@ -68,6 +72,11 @@ struct link_options {
     void (*learned)(void *ctx, struct link *l);
     /* The params of notifications/tasks; `caller` as above. May be NULL. */
     void (*task_changed)(void *ctx, struct link *l, const char *caller, struct span params);
+    /* Lists are weighed before they are handed on: link_digests(). */
+    bool weigh;
+    /* It has said in its handshake who it is; what of it clients may be told is up to link_mute().
+     * May be NULL. */
+    void (*greeted)(void *ctx, struct link *l);
     /* Nothing is left of the last connection: link_is_clear() has become true. May be NULL. */
     void (*cleared)(void *ctx, struct link *l);
     void *ctx;
@@ -107,6 +116,16 @@ void link_refuse(struct link_question *q, int code, const char *message);
 /* Whose own instance asks; "" when it is the one that all share. Borrowed from the question. */
 const char *link_question_caller(const struct link_question *q);
 
+/* How a call has ended, for who keeps account of it. Borrowed. */
+struct call_end {
+    const struct client_reply *reply;
+    const char *uuid;   /* NULL: it never came to its server */
+    int64_t started_at; /* wall clock ms: when its server's link took it; 0: never */
+    pid_t pid;          /* of the process that worked on it; 0: none */
+    int64_t process_at; /* wall clock ms: when that was connected */
+};
+typedef void call_ended_fn(void *ctx, const struct call_end *e);
+
 struct call_spec {
     const char *server;  /* for hub_call(); link_call() ignores it */
     const char *method;  /* "tools/call", "resources/read", "prompts/get", "completion/complete" */
@@ -143,6 +162,9 @@ struct call_spec {
      * are gone and must not be answered any more. */
     client_reply_fn *reply;
     void *ctx;
+    /* Right before `reply`, of every call that was begun. May be NULL. */
+    call_ended_fn *ended;
+    void *ended_ctx;
 };
 
 /* What is said of a call that was ended so: "Tool 'x' on server 'y' timed out after 30s". Of its
@@ -181,6 +203,9 @@ uint64_t link_heard_at(const struct link *l);
 bool link_may_be_busy(const struct link *l);
 /* Lists again; `listed` follows for what changed. */
 void link_refresh(struct link *l, enum list_kind kind);
+/* Asks a connected server for all its lists again; fn once when it has said them, has failed to, or
+ * is gone. False, and fn does not run: it is not connected, or will not be asked now. */
+MUST_CHECK bool link_refresh_all(struct link *l, loop_fn *fn, void *ctx);
 /* Counted: the first starts, the last ends it; kept through reconnects. */
 void link_subscribe(struct link *l, struct span uri, bool on);
 /* The same for the task that this caller's call has become; kept through reconnects. Not counted.
@@ -207,6 +232,7 @@ struct link_facts {
     const char *protocol;                                /* "2025-11-25"; NULL before a handshake */
     struct span server_info, capabilities, instructions; /* JSON or empty; the last known */
     struct span words; /* the instructions, decoded: what clients may be told of them */
+    bool muted;        /* nothing: link_mute() */
     struct span hubs;  /* that it says are behind it: see circle_copy() */
     pid_t pid;
     size_t in_flight, queued, instances;
@@ -221,6 +247,11 @@ struct link_facts {
     bool apart;
 };
 void link_facts(const struct link *l, struct link_facts *out);
+/* Clients are not told its instructions, until the other is said. */
+void link_mute(struct link *l, bool on);
+/* What the items of a list are, by their place in it. Only inside `listed`, which may take them and
+ * leave none behind; NULL: nobody wanted them to be weighed. */
+struct digests *link_digests(const struct link *l, enum list_kind kind);
 /* How long a call may take that says nothing itself: what the spec says, else call_ms. */
 uint64_t link_call_ms(const struct link *l);
 /* What link_facts.apart said when this server ran before. */

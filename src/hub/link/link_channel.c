@@ -132,6 +132,8 @@ static void keep_facts(struct channel *ch)
     keep(&l->capabilities, caps);
     keep(&l->server_info, client_server_info(ch->client));
     keep(&l->instructions, client_instructions(ch->client));
+    if (l->opts.greeted)
+        l->opts.greeted(l->opts.ctx, l);
 }
 
 static void on_opened(void *ctx, const struct pb_error *err)
@@ -234,6 +236,7 @@ int channel_open(struct channel *ch, struct pb_error *err)
     ch->ready = ch->leaving = false;
     ch->log_level = -1;
     ch->late_at = 0;
+    ch->opened_at = loop_wall(l->loop);
     ch->mark[0] = '\0';
     if (l->spec->transport == SPEC_STDIO && sweeps(l)) {
         warden_server_mark(ch->mark);
@@ -244,6 +247,7 @@ int channel_open(struct channel *ch, struct pb_error *err)
         redact_free(l->hidden);
         l->hidden = redact_new();
         redact_add_spec(l->hidden, &marked);
+        vault_add_spec(l->opts.vault, &marked);
     }
     return l->opts.open(l->opts.open_ctx, &ch->client, l->loop, &marked, channel_caller(ch),
                         &events, ch, err);

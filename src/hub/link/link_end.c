@@ -117,6 +117,13 @@ static void reply_and_free(struct link_call *c, const struct client_reply *reply
 {
     struct channel *ch = c->ch;
 
+    if (c->spec.ended)
+        c->spec.ended(c->spec.ended_ctx,
+                      &(struct call_end){ .reply = reply,
+                                          .uuid = link_call_uuid(c),
+                                          .started_at = c->started_at,
+                                          .pid = ch->client ? client_pid(ch->client) : 0,
+                                          .process_at = ch->opened_at });
     c->spec.reply(c->spec.ctx, reply);
     link_call_free(c);
     calls_pump(ch);

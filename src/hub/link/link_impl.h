@@ -6,6 +6,7 @@
  *   link_instance.c   processes of their own for callers
  *   link_keys.c       the keys that the server is started with
  *   link_lists.c      what the server offers, and what of it is watched
+ *   digests.c         what the items of a list are, whatever order their members stand in
  *   link_call.c       a call: sent at once, or waiting until it may go
  *   link_end.c        how a call ends, and its clock
  *   link_table.c      the calls that have not ended
@@ -61,6 +62,7 @@ struct channel {
     uint64_t doubt_until; /* loop time: there were more of them than could be kept */
     struct list asked;    /* questions that the server waits for */
     struct timer timer;   /* instances: opening, later idleness */
+    int64_t opened_at;    /* wall clock ms: about when its process was started */
     uint64_t late_at;     /* loop time: a call ran out of time, and nobody was being asked */
     uint64_t pinged_at;   /* instances: when the ping under way was sent */
     bool pinging;
@@ -112,6 +114,7 @@ struct link_listing {
     uint64_t paid_until; /* each reading costs LINK_REFRESH_MS of the time that passes */
     struct timer pause;  /* until one more may be had */
     struct buf text;     /* of an attempt to connect, until all lists are there */
+    struct digests *digests; /* of what is being handed on */
 };
 
 /* Tasks that clients want to hear of. */
@@ -144,6 +147,7 @@ struct link {
     unsigned retries;
     double connect_began, connect_took;
     struct link_listing lists[LIST_KINDS];
+    struct list relisted;     /* who waits until all were said again: link_lists.c */
     struct map subscriptions; /* URI -> count */
     struct watched_tasks tasks;
 
@@ -171,6 +175,7 @@ struct link {
     uint64_t used_at;
     double latency;
     bool crashed, can_subscribe, has_tasks;
+    bool muted; /* link_mute() */
     bool apart; /* see link_facts */
 };
 

@@ -25,8 +25,30 @@ static void on_pause_over(void *ctx)
         link_refresh(s->l, s->kind);
 }
 
+/* Somebody who waits until what was asked for has been said. */
+struct relist_wait {
+    struct list at; /* in link.relisted */
+    loop_fn *fn;
+    void *ctx;
+};
+
+static void tell_relisted(struct link *l)
+{
+    struct list now = LIST_INIT(now);
+
+    list_move(&now, &l->relisted);
+    while (!list_empty(&now)) {
+        struct relist_wait *w = CONTAINER_OF(now.next, struct relist_wait, at);
+
+        list_remove(&w->at);
+        w->fn(w->ctx);
+        free(w);
+    }
+}
+
 void lists_init(struct link *l)
 {
+    list_init(&l->relisted);
     for (int i = 0; i < LIST_KINDS; i++) {
         l->lists[i].l = l;
         l->lists[i].kind = (enum list_kind)i;
@@ -40,6 +62,7 @@ void lists_done(struct link *l)
         timer_stop(&l->lists[i].pause);
         buf_done(&l->lists[i].text);
     }
+    tell_relisted(l);
     map_done(&l->subscriptions);
     tasks_done(l);
 }
@@ -75,41 +98,132 @@ static void warn(const struct link_listing *s, const struct pb_error *err)
     link_log(s->l, PB_LOG_WARNING, "%s failed: %s", kinds[s->kind].method, err->msg);
 }
 
-static void hand_on(struct link_listing *s, struct span array)
+static void hand_on(struct link_listing *s, struct span array, struct digests *d)
 {
     struct link *l = s->l;
 
     s->known = true;
     s->hash = hash_keyed(array);
+    s->digests = d;
     if (l->opts.listed)
         l->opts.listed(l->opts.ctx, l, s->kind, array);
+    s->digests = NULL;
+}
+
+struct digests *link_digests(const struct link *l, enum list_kind kind)
+{
+    return l->lists[kind].digests;
+}
+
+/* ---- weighing: what the items of lists are, before anybody sees them ---- */
+
+/* All lists of an attempt, or one that was said later. */
+struct weighing {
+    struct link *l; /* referenced */
+    unsigned attempt;
+    int only; /* enum list_kind; -1: all */
+    size_t tools;
+    struct buf text[LIST_KINDS];
+    struct digests digests[LIST_KINDS];
+};
+
+static void weighed_first(struct weighing *w);
+static void weighed_next(struct weighing *w);
+
+static bool is_weighed(const struct link *l, int kind)
+{
+    return l->opts.weigh && (kind == LIST_TOOLS || kind == LIST_PROMPTS);
+}
+
+/* On a worker, or on the loop when there is little to do. */
+static void weigh(void *ctx)
+{
+    struct weighing *w = ctx;
+
+    for (int i = 0; i < LIST_KINDS; i++)
+        if (w->text[i].n && is_weighed(w->l, i))
+            digests_of(&w->digests[i], buf_span(&w->text[i]));
+}
+
+/* The link may have gone on meanwhile, or ended. */
+static void on_weighed(void *ctx)
+{
+    struct weighing *w = ctx;
+    struct link *l = w->l;
+    bool first = w->only < 0;
+
+    if (!l->closed && l->attempt == w->attempt && l->shared.client &&
+        (!first || link_is_coming(l->status.state))) {
+        if (first)
+            weighed_first(w);
+        else
+            weighed_next(w);
+    } else if (!l->closed && !first) {
+        tell_relisted(l);
+    }
+    for (int i = 0; i < LIST_KINDS; i++) {
+        buf_done(&w->text[i]);
+        digests_done(&w->digests[i]);
+    }
+    free(w);
+    link_unref(l);
+}
+
+static struct weighing *weighing_new(struct link *l, int only)
+{
+    struct weighing *w = NEW(struct weighing);
+
+    link_ref(l);
+    w->l = l;
+    w->attempt = l->attempt;
+    w->only = only;
+    return w;
+}
+
+static void begin_weighing(struct weighing *w)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < LIST_KINDS; i++)
+        bytes += is_weighed(w->l, i) ? w->text[i].n : 0;
+    if (bytes > DIGESTS_NOW_BYTES && loop_work(w->l->loop, weigh, on_weighed, w, NULL) == 0)
+        return;
+    weigh(w);
+    on_weighed(w);
 }
 
 /* ---- before it is connected ---- */
 
 /* Each `listed` may end the attempt, or the link. */
-static void finish(struct link *l)
+static void weighed_first(struct weighing *w)
 {
+    struct link *l = w->l;
     unsigned attempt = l->attempt;
-    size_t tools = count_items(buf_span(&l->lists[LIST_TOOLS].text));
 
     for (int i = 0; i < LIST_KINDS; i++) {
-        struct link_listing *s = &l->lists[i];
-        struct buf text = s->text;
-
-        s->text = (struct buf){ 0 };
-        hand_on(s, buf_span(&text));
-        buf_done(&text);
+        hand_on(&l->lists[i], buf_span(&w->text[i]), is_weighed(l, i) ? &w->digests[i] : NULL);
         if (l->closed || l->attempt != attempt)
             return;
     }
-    link_connect_done(l, tools);
+    link_connect_done(l, w->tools);
     if (l->closed || l->attempt != attempt || !link_in(l, LINK_CONNECTED))
         return;
     subscriptions_restore(l);
     for (int i = 0; i < LIST_KINDS; i++)
         if (l->lists[i].again)
             link_refresh(l, (enum list_kind)i);
+}
+
+static void finish(struct link *l)
+{
+    struct weighing *w = weighing_new(l, -1);
+
+    w->tools = count_items(buf_span(&l->lists[LIST_TOOLS].text));
+    for (int i = 0; i < LIST_KINDS; i++) {
+        w->text[i] = l->lists[i].text;
+        l->lists[i].text = (struct buf){ 0 };
+    }
+    begin_weighing(w);
 }
 
 static bool all_there(const struct link *l)
@@ -124,6 +238,7 @@ void lists_begin(struct link *l)
 {
     struct pb_error err;
 
+    tell_relisted(l); /* what they were promised will not come */
     for (int i = 0; i < LIST_KINDS; i++) {
         l->lists[i].text.n = 0;
         l->lists[i].busy = l->lists[i].again = false;
@@ -166,12 +281,38 @@ static void next_answer(struct link_listing *s, const struct client_reply *reply
     if (reply->err) {
         warn(s, reply->err);
     } else if (!s->known || s->hash != hash_keyed(reply->result)) {
+        struct weighing *w = weighing_new(l, (int)s->kind);
+
         if (s->kind == LIST_TOOLS)
-            l->status.tools = count_items(reply->result);
-        hand_on(s, reply->result);
+            w->tools = count_items(reply->result);
+        buf_add_span(&w->text[s->kind], reply->result);
+        s->busy = true; /* until it was handed on */
+        begin_weighing(w);
+        return;
     }
     if (s->again)
         link_refresh(l, s->kind);
+}
+
+static void weighed_next(struct weighing *w)
+{
+    struct link *l = w->l;
+    struct link_listing *s = &l->lists[w->only];
+
+    s->busy = false;
+    if (!link_in(l, LINK_CONNECTED)) {
+        tell_relisted(l);
+        return;
+    }
+    if (s->kind == LIST_TOOLS)
+        l->status.tools = w->tools;
+    hand_on(s, buf_span(&w->text[w->only]), is_weighed(l, w->only) ? &w->digests[w->only] : NULL);
+    if (l->closed || l->attempt != w->attempt)
+        return;
+    if (s->again)
+        link_refresh(l, s->kind);
+    if (all_there(l))
+        tell_relisted(l);
 }
 
 static void on_list(void *ctx, const struct client_reply *reply)
@@ -179,12 +320,17 @@ static void on_list(void *ctx, const struct client_reply *reply)
     struct link_listing *s = ctx;
 
     s->busy = false;
-    if (!s->l->shared.client || s->l->closed)
+    if (!s->l->shared.client || s->l->closed) {
+        tell_relisted(s->l);
         return;
-    if (link_in(s->l, LINK_CONNECTED))
-        next_answer(s, reply);
-    else
+    }
+    if (!link_in(s->l, LINK_CONNECTED)) {
         first_answer(s, reply);
+        return;
+    }
+    next_answer(s, reply);
+    if (all_there(s->l))
+        tell_relisted(s->l);
 }
 
 /* A server that changes without end, or is a hub that has us among its servers, must not keep us
@@ -215,6 +361,22 @@ void link_refresh(struct link *l, enum list_kind kind)
         s->again = true; /* however often it was said: once more */
     else if (ask(s, &err) < 0)
         warn(s, &err);
+}
+
+bool link_refresh_all(struct link *l, loop_fn *fn, void *ctx)
+{
+    struct relist_wait *w;
+
+    if (!link_in(l, LINK_CONNECTED))
+        return false;
+    for (int i = 0; i < LIST_KINDS; i++)
+        link_refresh(l, (enum list_kind)i);
+    if (all_there(l)) /* it has nothing, or was asked too often */
+        return false;
+    w = NEW(struct relist_wait);
+    *w = (struct relist_wait){ .fn = fn, .ctx = ctx };
+    list_append(&l->relisted, &w->at);
+    return true;
 }
 
 bool lists_notified(struct link *l, struct span method)

@@ -5,6 +5,7 @@
 #include "mcp/client/client.h"
 #include "mcp/rpc/rpc.h"
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* Colours and cursor movements are for terminals: "ESC [ ... letter" is left out. */
@@ -42,6 +43,7 @@ static bool clean(char *out, size_t room, struct span text)
 
 void log_add(struct link *l, enum pb_log_level level, enum log_source source, struct span text)
 {
+    static atomic_uint_fast64_t turns;
     char line[LINK_LOG_LINE_MAX + 8]; /* a little more, so that the log cuts between characters */
     struct hub_event e = link_event(l, EVENT_LOG);
     struct log_entry entry = { .at = e.at, .level = level, .source = source, .text = line };
@@ -52,6 +54,7 @@ void log_add(struct link *l, enum pb_log_level level, enum log_source source, st
     whole = clean(line, sizeof line, text) && text.n < CHILD_STDERR_LINE_MAX;
     redact_text(l->hidden, line, !whole);
     link_uuid(l, 2 * ++l->n_lines, entry.id);
+    entry.turn = atomic_fetch_add(&turns, 1);
     e.log = log_ring_add(l->log, &entry);
     link_emit(l, &e);
 }

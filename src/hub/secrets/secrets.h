@@ -2,13 +2,24 @@
  * for one of several. The directory is 0700, a file 0600, and links in it are not followed.
  * Blocking: not on the loop's thread. No message holds a key.
  *
- *   secrets.c   the files
- *   keys.c      the keys that one server wants
- *   redact.c    what must not be shown, taken out of text */
+ *   secrets.c      the files
+ *   keys.c         the keys that one server wants
+ *   collect.c      which texts around a server are secrets
+ *   wordlist.c     what is looked for
+ *   written.c      a secret in all ways to write it
+ *   finder.c       words found in texts
+ *   hits.c         what was found
+ *   named.c        values whose names say that they are secrets
+ *   traces.c       what is known by its surroundings or its shape
+ *   redact.c       the secrets of one server, taken out of what it says
+ *   vault.c        those of all, and what else must not be recorded
+ *   scrub.c        a text without them
+ *   scrub_json.c   JSON without them */
 #pragma once
+#include "base/base.h"
 #include "keys.h"
 #include "redact.h"
-#include "base/base.h"
+#include "vault.h"
 
 /* A buffer whose bytes are overwritten before they are given back. It has room for the longest key
  * from the beginning, so that no copy stays behind where it grew. */

@@ -20,6 +20,9 @@ static const struct {
     [FAULT_NAME] = { "invalid_name", PB_E_INVALID },
     [FAULT_DISABLED] = { "server_disabled", PB_E_CLOSED },
     [FAULT_BUSY] = { "too_many_calls", PB_E_LIMIT },
+    [FAULT_DENIED] = { "call_denied", PB_E_INVALID },
+    [FAULT_UNRECORDED] = { "call_unrecorded", PB_E_CLOSED },
+    [FAULT_HELD] = { "definition_held", PB_E_INVALID },
 };
 _Static_assert(ARRAY_LEN(faults) == FAULT_COUNT, "every fault has a row");
 

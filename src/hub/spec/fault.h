@@ -18,6 +18,9 @@ enum fault {
     FAULT_NAME,          /* invalid_name */
     FAULT_DISABLED,      /* server_disabled */
     FAULT_BUSY,          /* too_many_calls */
+    FAULT_DENIED,        /* call_denied */
+    FAULT_UNRECORDED,    /* call_unrecorded */
+    FAULT_HELD,          /* definition_held */
     FAULT_COUNT,
 };
 

@@ -4,15 +4,23 @@
 
 enum { DAY_S = 86400 };
 
+static const char *const record_words[] = { "all", "meta", "none", NULL };
+static const char *const failure_words[] = { "stop", "go_on", NULL };
 static const char *const refresh_words[] = { "on_change", "on_connect", NULL };
+
+static const char *const change_words[] = { "auto", "hold", "warn", "off", NULL };
 
 #define AT_ONCE    false
 #define AT_RESTART true
 #define AT(member) offsetof(struct settings, member)
 /* clang-format off */
 const struct setting settings_table[] = {
+    { "ask_s", SETTING_SECONDS, AT(ask_ms), 1, DAY_S, NULL, "600", AT_ONCE,
+      "how long a question about a call waits for an answer; then the call is refused" },
     { "connect_s", SETTING_SECONDS, AT(connect_ms), 0.1, 3600, NULL, "30", AT_ONCE,
       "how long a server may take to start, shake hands and list what it has" },
+    { "definition_changes", SETTING_WORD, AT(definition_changes), 0, 0, change_words, "\"auto\"", AT_ONCE,
+      "a tool, prompt or instructions that are not what was approved: hold them back, warn only, off; auto holds back what changes while a server runs, and what changes later of servers that no person wrote into the config" },
     { "expose", SETTING_TEXT, AT(expose), 0, 0, NULL, "\"catalog,builtin\"", AT_RESTART,
       "what MCP clients see: catalog, external, builtin, breakpoint" },
     { "health_s", SETTING_SECONDS, AT(health_ms), 0, DAY_S, NULL, "30", AT_ONCE,
@@ -25,12 +33,24 @@ const struct setting settings_table[] = {
       "the largest message a client may send" },
     { "max_servers", SETTING_COUNT, AT(max_servers), 0, HUB_SERVERS_MAX, NULL, "0", AT_ONCE,
       "how many servers there may be; 0: no limit but the program's own" },
+    { "otlp_url", SETTING_TEXT, AT(otlp_url), 0, 0, NULL, "\"\"", AT_ONCE,
+      "a collector that gets recorded calls as spans (OTLP/HTTP), such as http://127.0.0.1:4318; none when it is empty" },
     { "reconnect_base_s", SETTING_SECONDS, AT(reconnect_base_ms), 0.001, 3600, NULL, "1", AT_ONCE,
       "the wait before the first attempt to reconnect; it doubles with each" },
     { "reconnect_jitter", SETTING_BOOL, AT(reconnect_jitter), 0, 0, NULL, "false", AT_ONCE,
       "shorten these waits at random, so that many hubs do not come back at once" },
     { "reconnect_max", SETTING_COUNT, AT(reconnect_max), 0, 1000000, NULL, "5", AT_ONCE,
       "attempts to reconnect a lost server before it counts as failed" },
+    { "record", SETTING_WORD, AT(record), 0, 0, record_words, "\"all\"", AT_ONCE,
+      "what stays of calls: all, meta (without arguments and results) or none; servers may say otherwise" },
+    { "record_calls", SETTING_COUNT, AT(record_calls), 0, 1e12, NULL, "0", AT_ONCE,
+      "of more recorded calls than these the oldest go; 0: however many" },
+    { "record_days", SETTING_COUNT, AT(record_days), 0, 36500, NULL, "7", AT_ONCE,
+      "recorded calls that are older go; 0: however old" },
+    { "record_failure", SETTING_WORD, AT(record_failure), 0, 0, failure_words, "\"stop\"", AT_ONCE,
+      "when calls cannot be recorded (the disk is full, say): stop making them, or go_on without" },
+    { "record_mb", SETTING_COUNT, AT(record_mb), 0, 1e9, NULL, "1000", AT_ONCE,
+      "of a larger record the oldest calls go, in millions of bytes; 0: however large" },
     { "registry_url", SETTING_TEXT, AT(registry_url), 0, 0, NULL, "\"https://registry.modelcontextprotocol.io\"", AT_ONCE,
       "where the official registry of servers is, without a slash at the end" },
     { "restart_max", SETTING_COUNT, AT(restart_max), 0, 1000000, NULL, "3", AT_ONCE,
@@ -47,6 +67,8 @@ const struct setting settings_table[] = {
       "how long a tool call may take when its server says nothing about it" },
     { "tool_refresh", SETTING_WORD, AT(tool_refresh), 0, 0, refresh_words, "\"on_change\"", AT_ONCE,
       "on_change: list a server's tools again when it says they changed; on_connect: only then" },
+    { "webhook_url", SETTING_TEXT, AT(webhook_url), 0, 0, NULL, "\"\"", AT_ONCE,
+      "where questions about calls are sent, which may answer them; none when it is empty" },
     { 0 },
 };
 /* clang-format on */
@@ -65,6 +87,12 @@ void settings_init(struct settings *s)
         .reconnect_base_ms = 1000,
         .restart_max = 3,
         .max_request_bytes = REQUEST_BYTES_MAX,
+        .ask_ms = 600000,
+        .record = "all",
+        .record_failure = "stop",
+        .record_days = 7,
+        .record_mb = 1000,
+        .definition_changes = "auto",
         .tool_refresh = "on_change",
         .inherit_env = "all",
     };

@@ -16,10 +16,16 @@ struct settings {
     uint64_t max_servers;
     uint64_t max_request_bytes;
     bool reconnect_jitter, retry_initial;
+    uint64_t ask_ms;       /* ask_s */
+    uint64_t record_days, record_calls, record_mb;
+    const char *record;         /* "all", "meta" or "none" */
+    const char *record_failure; /* "stop" or "go_on" */
+    const char *definition_changes; /* "auto", "hold", "warn" or "off" */
     const char *tool_refresh; /* "on_change" or "on_connect" */
     const char *inherit_env;  /* as inherit.h keeps it */
     const char *expose;       /* groups, as --expose takes them; NULL: the default */
     const char *server_name, *server_version; /* NULL: ours */
+    const char *webhook_url, *otlp_url;       /* NULL: none */
     const char *registry_url, *smithery_url;  /* NULL: where the public ones are */
 };
 

@@ -39,7 +39,7 @@ struct spec *spec_blank(const char *name)
     s->refs = 1;
     s->name = s->display_name = arena_dup(&s->arena, span_of(name));
     s->enabled = true;
-    s->args = s->env = s->headers = s->enabled_tools = s->disabled_tools = no_words;
+    s->args = s->env = s->headers = s->enabled_tools = s->disabled_tools = s->record = no_words;
     s->filled_from = s->keys = no_words;
     s->auto_reconnect = true;
     s->start = SPEC_EAGER;
@@ -189,6 +189,24 @@ void spec_title(struct buf *out, const char *name)
 const char *spec_transport_name(enum spec_transport t) { return transport_names[t]; }
 
 const char *spec_auth_name(enum spec_auth a) { return auth_names[a]; }
+
+const char *spec_origin_name(enum spec_origin o)
+{
+    static const char *const names[] = {
+        [SPEC_ORIGIN_PERSON] = NULL,
+        [SPEC_ORIGIN_REGISTRY] = "registry",
+        [SPEC_ORIGIN_IMPORT] = "import",
+        [SPEC_ORIGIN_REST] = "rest",
+    };
+
+    return names[o];
+}
+
+bool spec_is_foreign(const struct spec *s)
+{
+    return s->origin != SPEC_ORIGIN_PERSON || s->source == SPEC_SOURCE_OFFICIAL ||
+           s->source == SPEC_SOURCE_SMITHERY;
+}
 
 /* ---- What registries say ------------------------------------------------------------------- */
 

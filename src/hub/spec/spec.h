@@ -4,6 +4,8 @@
  *   spec.c           making one, names, slugs, the command line
  *   spec_compare.c   whether two are the same, or lead to the same link
  *   spec_mask.c      what of it is secret
+ *   spec_names.c     names that promise secrets
+ *   spec_shapes.c    keys that are known by how they begin
  *   spec_write.c     as JSON, whole or with secrets masked
  *   item.c           which server the name of a tool begins with
  *   inherit.c        what a server gets of our environment
@@ -18,6 +20,8 @@
 #include "mode.h"
 #include "settings.h"
 #include "spec_mask.h"
+#include "spec_names.h"
+#include "spec_shapes.h"
 
 enum spec_transport { SPEC_STDIO, SPEC_HTTP, SPEC_SSE, SPEC_TRANSPORTS };
 enum spec_start { SPEC_EAGER, SPEC_LAZY };
@@ -31,6 +35,8 @@ enum spec_source {
     SPEC_SOURCE_SMITHERY,
     SPEC_SOURCE_MANUAL
 };
+/* Who brought it here. What a person did not write is trusted less: see pins.h. */
+enum spec_origin { SPEC_ORIGIN_PERSON, SPEC_ORIGIN_REGISTRY, SPEC_ORIGIN_IMPORT, SPEC_ORIGIN_REST };
 enum spec_package { SPEC_PACKAGE_NONE, SPEC_PACKAGE_NPM, SPEC_PACKAGE_DOCKER, SPEC_PACKAGE_HTTP };
 
 struct spec_env_var {
@@ -69,6 +75,9 @@ struct spec {
     enum pb_era era;                  /* found out by asking unless said */
     const char *const *enabled_tools; /* globs; empty: all */
     const char *const *disabled_tools;
+    /* What stays of its calls: "GLOB=all", "GLOB=meta" or "GLOB=none"; of its tools' names the first
+     * that fits; NULL-ended, empty: as the settings say. */
+    const char *const *record;
 
     enum spec_auth auth;
     const struct spec_env_var *env_vars; /* name NULL ends it; never NULL */
@@ -78,6 +87,7 @@ struct spec {
     enum spec_source source;
     const char *source_name,
         *source_version; /* official: both; smithery: qualified name; manual: URL */
+    enum spec_origin origin;
     enum spec_package package;
     const char *package_id, *runtime_hint;
 
@@ -128,6 +138,9 @@ void spec_describe(struct buf *out, const struct spec *s);
 
 const char *spec_transport_name(enum spec_transport t); /* "stdio", "http", "sse" */
 const char *spec_auth_name(enum spec_auth a);           /* "none", "api_key", "keyfile", "oauth" */
+const char *spec_origin_name(enum spec_origin o); /* "registry", "import", "rest"; NULL: a person */
+/* No person has written it: it came by a registry, was pasted as others had it, or by REST. */
+bool spec_is_foreign(const struct spec *s);
 
 /* S1-25, S1-36..39: which kind of login these variables of a registry entry mean. */
 struct registry_env_var {

@@ -65,15 +65,8 @@ bool spec_equal(const struct spec *a, const struct spec *b)
 
 void spec_fingerprint(const struct spec *s, char out[static SHA256_BYTES * 2 + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     AUTO_BUF struct buf text = { 0 };
-    uint8_t sum[SHA256_BYTES];
 
     add_program(&text, s);
-    sha256(buf_span(&text), sum);
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        *out++ = digits[sum[i] >> 4];
-        *out++ = digits[sum[i] & 15];
-    }
-    *out = '\0';
+    sha256_hex(buf_span(&text), out);
 }

@@ -1,48 +1,12 @@
 #include "spec_mask.h"
 #include "spec.h"
+#include "spec_names.h"
+#include "spec_shapes.h"
 
 enum {
     QUERY_KEY_MIN = 16, /* shorter values in a query are seldom keys */
     PATH_KEY_MIN = 24,  /* parts of a path are more often words */
 };
-
-static bool has_nocase(struct span s, const char *part)
-{
-    size_t n = strlen(part);
-
-    for (size_t i = 0; i + n <= s.n; i++)
-        if (span_is_nocase(span_make(s.p + i, n), part))
-            return true;
-    return false;
-}
-
-static bool promises_secret(struct span name)
-{
-    static const char *const parts[] = { "key",  "token",      "secret", "passw",     "pwd",
-                                         "auth", "credential", "cookie", "signature", "bearer" };
-
-    if (span_is_nocase(name, "sig") || span_is_nocase(name, "pass") || span_is_nocase(name, "pat"))
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (has_nocase(name, parts[i]))
-            return true;
-    return false;
-}
-
-/* Keys of well known services say what they are. */
-static bool known_key(struct span s)
-{
-    static const char *const prefixes[] = {
-        "sk-",  "sk_",         "pk_",    "rk_",   "ghp_",  "gho_",  "ghu_",   "ghs_",
-        "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "AKIA",   "ASIA",
-        "AIza", "ya29.",       "eyJ",    "hf_",   "npm_",  "ntn_",  "shpat_", "lin_api_",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
-        if (s.n > strlen(prefixes[i]) + 4 && span_starts(s, prefixes[i]))
-            return true;
-    return false;
-}
 
 /* Long, of letters and digits both, and nothing a person would write: dots and slashes part words,
  * numbers and dates. */
@@ -50,7 +14,7 @@ static bool looks_like_key(struct span s, size_t min)
 {
     size_t digits = 0, letters = 0;
 
-    if (known_key(s))
+    if (shape_begins(s))
         return true;
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -65,9 +29,11 @@ static bool looks_like_key(struct span s, size_t min)
     return s.n >= min && digits && letters;
 }
 
+bool mask_looks_like_key(struct span value) { return looks_like_key(value, QUERY_KEY_MIN); }
+
 bool mask_wants(struct span name, struct span value)
 {
-    return promises_secret(name) || looks_like_key(value, QUERY_KEY_MIN);
+    return name_hints(name) || looks_like_key(value, QUERY_KEY_MIN);
 }
 
 /* Where the shown text goes, and who wants to know what is not in it. */
@@ -131,7 +97,7 @@ static void show_query(const struct masked_out *s, struct span query)
             buf_add_span(s->out, name);
             buf_byte(s->out, '=');
         }
-        if ((pair.n && promises_secret(name)) || looks_like_key(value, QUERY_KEY_MIN))
+        if ((pair.n && name_hints(name)) || looks_like_key(value, QUERY_KEY_MIN))
             hide(s, value);
         else
             buf_add_span(s->out, value);
@@ -194,13 +160,23 @@ void mask_find_in_url(struct span url, mask_found_fn *fn, void *ctx)
 
 /* ---- Command lines ------------------------------------------------------------------------- */
 
+static bool has_bearer(struct span s)
+{
+    static const char word[] = "bearer ";
+
+    for (size_t i = 0; i + sizeof word - 1 <= s.n; i++)
+        if (span_is_nocase(span_make(s.p + i, sizeof word - 1), word))
+            return true;
+    return false;
+}
+
 /* "--api-key", "-token", "Authorization:", "API_KEY": a name, and it promises a secret. */
 static bool secret_name(struct span name)
 {
     for (size_t i = 0; i < name.n; i++)
         if (strchr(" /\\@.", name.p[i]))
             return false;
-    return name.n && promises_secret(name);
+    return name.n && name_hints(name);
 }
 
 static void show_word(const struct masked_out *s, const char *word, const char *before)
@@ -209,7 +185,7 @@ static void show_word(const struct masked_out *s, const char *word, const char *
 
     if ((before && before[0] == '-' && !strchr(before, '=') && word[0] != '-' &&
          secret_name(span_of(before))) ||
-        known_key(rest)) {
+        shape_begins(rest)) {
         hide(s, rest);
         return;
     }
@@ -224,7 +200,7 @@ static void show_word(const struct masked_out *s, const char *word, const char *
         return;
     }
     take_stop(s->out, &rest);
-    if (secret_name(name) || has_nocase(rest, "bearer ") || known_key(rest))
+    if (secret_name(name) || has_bearer(rest) || shape_begins(rest))
         hide(s, rest);
     else
         show_url(s, rest); /* "--url=https://user:password@host" */
@@ -269,7 +245,7 @@ static void mask_member(struct json_out *o, const char *key, struct json v, bool
         JSON_FOREACH(m, v) {
             struct span name = json_key_str(m, &a);
 
-            mask_member(o, arena_dup(&a, name), m, secret || promises_secret(name));
+            mask_member(o, arena_dup(&a, name), m, secret || name_hints(name));
         }
         json_end(o);
         return;
@@ -280,7 +256,7 @@ static void mask_member(struct json_out *o, const char *key, struct json v, bool
         json_end(o);
         return;
     case JSON_STRING:
-        if (secret || known_key(json_str(v, &a))) {
+        if (secret || shape_begins(json_str(v, &a))) {
             json_put_str(o, key, SPEC_MASKED);
         } else {
             AUTO_BUF struct buf shown = { 0 };

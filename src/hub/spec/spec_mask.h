@@ -17,5 +17,7 @@ void mask_find_in_url(struct span url, mask_found_fn *fn, void *ctx);
 void mask_find_in_word(const char *word, const char *before, mask_found_fn *fn, void *ctx);
 /* Is the value of this name one that nobody may see? */
 bool mask_wants(struct span name, struct span value);
+/* The same of a value whose name says nothing. */
+bool mask_looks_like_key(struct span value);
 /* A JSON value; members whose names promise a secret lose their values. */
 void mask_json(struct json_out *o, const char *key, struct json v);

@@ -145,6 +145,28 @@ static void put_reach(struct json_out *o, const struct spec *s, bool masked)
 }
 
 /* Which start is not written is up to the shape: the default differs. */
+/* "GLOB=WORD" as a member; all tools alike as the word alone. */
+static void put_record(struct json_out *o, const char *const *record)
+{
+    AUTO_BUF struct buf word = { 0 };
+
+    if (!record[0])
+        return;
+    if (!record[1] && strncmp(record[0], "*=", 2) == 0) {
+        json_put_str(o, "record", record[0] + 2);
+        return;
+    }
+    json_begin_object(o, "record");
+    for (; *record; record++) {
+        const char *at = strrchr(*record, '=');
+
+        word.n = 0;
+        json_quote(&word, span_of(at + 1));
+        json_put_raw_key(o, span_make(*record, (size_t)(at - *record)), buf_span(&word));
+    }
+    json_end(o);
+}
+
 static void put_treatment(struct json_out *o, const struct spec *s, enum spec_start start)
 {
     if (s->timeout_ms)
@@ -163,6 +185,7 @@ static void put_treatment(struct json_out *o, const struct spec *s, enum spec_st
         json_put_str(o, "era", s->era == PB_ERA_MODERN ? "modern" : "legacy");
     put_words(o, "enabledTools", s->enabled_tools);
     put_words(o, "disabledTools", s->disabled_tools);
+    put_record(o, s->record);
 }
 
 static void write_entry(struct buf *out, const struct spec *s, bool masked)
@@ -187,6 +210,7 @@ static void write_entry(struct buf *out, const struct spec *s, bool masked)
     if (strcmp(s->config, "{}") != 0)
         put_json(&o, "config", s->config, masked);
     put_source(&o, s, masked);
+    json_put_str_opt(&o, "origin", spec_origin_name(s->origin));
     put_package(&o, s, masked);
     json_end(&o);
 }

@@ -128,22 +128,3 @@ void delete_confirmation(struct buf *out, const char *display_name)
                "This will remove the MCP and its stored credentials.",
                display_name);
 }
-
-void duration_text(struct buf *out, uint64_t ms)
-{
-    static const struct {
-        uint64_t ms;
-        const char *name;
-    } units[] = { { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
-
-    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-        if (ms >= units[i].ms && ms % units[i].ms == 0) {
-            buf_printf(out, "%" PRIu64 "%s", ms / units[i].ms, units[i].name);
-            return;
-        }
-    }
-    if (ms > 1000 && ms % 100 == 0)
-        buf_printf(out, "%" PRIu64 ".%" PRIu64 "s", ms / 1000, ms / 100 % 10);
-    else
-        buf_printf(out, "%" PRIu64 "ms", ms);
-}

@@ -33,5 +33,3 @@ const char *row_action_text(enum row_action a); /* "Retry", "Cancel", "Disconnec
 void alert_text(struct buf *out, const char *server, const char *message);
 
 void delete_confirmation(struct buf *out, const char *display_name); /* S1-125 */
-/* "30s", "100ms", "2m", "1h"; "1.5s"; always exact. */
-void duration_text(struct buf *out, uint64_t ms);

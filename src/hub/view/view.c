@@ -15,6 +15,7 @@ static const char *const kind_names[] = {
     [ALERT_AUTH_EXPIRED] = "authExpired",
     [ALERT_DISCONNECTED] = "disconnected",
     [ALERT_AUTH_REQUIRED] = "authRequired",
+    [ALERT_DEFINITION_CHANGED] = "definitionChanged",
 };
 
 const char *alert_kind_name(enum alert_kind k) { return kind_names[k]; }
@@ -44,13 +45,16 @@ static void take_out_same(struct view *v, const struct view_alert *as)
     }
 }
 
-static bool add_alert(struct view *v, enum alert_kind kind, const struct hub_event *e)
+static bool add_alert(struct view *v, enum alert_kind kind, const struct hub_event *e,
+                      const char *message)
 {
-    const char *message = e->state.to.message ? e->state.to.message : "";
     struct view_alert *a = NEW(struct view_alert);
 
     *a = (struct view_alert){
-        .server = mem_dup(e->server), .kind = kind, .message = mem_dup(message), .at = e->at
+        .server = mem_dup(e->server),
+        .kind = kind,
+        .message = mem_dup(message ? message : ""),
+        .at = e->at,
     };
     id_uuid(a->id);
     take_out_same(v, a);
@@ -64,12 +68,14 @@ static bool add_alert(struct view *v, enum alert_kind kind, const struct hub_eve
     return true;
 }
 
-static bool drop_alerts(struct view *v, const char *server)
+/* Of its definitions, or of its connection. */
+static bool drop_alerts(struct view *v, const char *server, bool definitions)
 {
     size_t before = v->n;
 
     for (size_t i = v->n; i-- > 0;)
-        if (strcmp(v->alerts[i]->server, server) == 0)
+        if (strcmp(v->alerts[i]->server, server) == 0 &&
+            (v->alerts[i]->kind == ALERT_DEFINITION_CHANGED) == definitions)
             take_out(v, i);
     return v->n != before;
 }
@@ -101,20 +107,31 @@ size_t view_alerts(const struct view *v, const struct view_alert *const **out)
 
 static bool fold_failure(struct view *v, const struct hub_event *e)
 {
-    return add_alert(v, ALERT_CONNECTION_FAILED, e);
+    return add_alert(v, ALERT_CONNECTION_FAILED, e, e->state.to.message);
 }
 
 static bool fold_loss(struct view *v, const struct hub_event *e)
 {
     if (!e->state.to.message) /* somebody wanted it */
-        return drop_alerts(v, e->server);
-    return e->spec && !e->spec->auto_reconnect && add_alert(v, ALERT_DISCONNECTED, e);
+        return drop_alerts(v, e->server, false);
+    return e->spec && !e->spec->auto_reconnect &&
+           add_alert(v, ALERT_DISCONNECTED, e, e->state.to.message);
 }
 
 /* All is well, or nobody wants it to be there. */
 static bool fold_end(struct view *v, const struct hub_event *e)
 {
-    return drop_alerts(v, e->server);
+    return drop_alerts(v, e->server, false);
+}
+
+/* One at a time: what is said last is all of it. */
+static bool on_pin(struct view *v, const struct hub_event *e)
+{
+    bool any = drop_alerts(v, e->server, true);
+
+    if (!e->pin.message || !map_get(&v->servers, span_of(e->server)))
+        return any;
+    return add_alert(v, ALERT_DEFINITION_CHANGED, e, e->pin.message);
 }
 
 static bool on_state(struct view *v, const struct hub_event *e)
@@ -136,7 +153,9 @@ bool view_apply(struct view *v, const struct hub_event *e)
         return false;
     case EVENT_SERVER_REMOVED:
         map_del(&v->servers, span_of(e->server));
-        return drop_alerts(v, e->server);
+        return drop_alerts(v, e->server, true) | drop_alerts(v, e->server, false);
+    case EVENT_PIN:
+        return on_pin(v, e);
     case EVENT_STATE:
         return on_state(v, e);
     default:

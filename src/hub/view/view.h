@@ -18,6 +18,7 @@ enum alert_kind {
     ALERT_AUTH_EXPIRED,
     ALERT_DISCONNECTED,
     ALERT_AUTH_REQUIRED,
+    ALERT_DEFINITION_CHANGED, /* ends when all is as it was approved */
 };
 const char *alert_kind_name(enum alert_kind k); /* "connectionFailed", ... */
 enum toast_level { TOAST_SUCCESS, TOAST_WARNING, TOAST_ERROR };
@@ -41,7 +42,8 @@ void view_free(struct view *v);
 AUTO_DEFINE(view, view_free)
 /* One event. What happens to servers that were not added is ignored. A failure adds an alert, and
  * so does a loss that nobody will repair. One that says the same as another about the same server
- * takes its place. They end when the server is connected, is not wanted any more, or is removed.
+ * takes its place. They end when the server is connected, is not wanted any more, or is removed;
+ * that definitions have changed ends when they are approved, or again what they were.
  * Past VIEW_ALERTS_MAX the oldest go. Returns whether there are other alerts than before. */
 bool view_apply(struct view *v, const struct hub_event *e);
 /* The oldest first; borrowed until the next change. */

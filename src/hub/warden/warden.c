@@ -30,6 +30,13 @@ static bool is_path(const char *s)
     }
 }
 
+bool warden_is_inner(void)
+{
+    const char *outer = getenv(MARK_NAME);
+
+    return outer && is_path(outer);
+}
+
 static int make_mark(char out[static MARK_MAX], struct pb_error *err)
 {
     const char *outer = getenv(MARK_NAME);

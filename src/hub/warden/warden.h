@@ -18,6 +18,8 @@ MUST_CHECK int warden_start(struct warden **out, struct pb_error *err);
  * for it. Blocking; after the loop. (A warden that is left alone gives them CHILD_STOP_MS.) */
 void warden_stop(struct warden *w);
 bool warden_running(void);
+/* Was this program started by a server of another of ours? Asked before warden_start(). */
+bool warden_is_inner(void);
 /* The same in the background, on a worker of the loop: marks that come while one sweep runs are
  * looked for together by the next. */
 void warden_sweep_later(struct pb_loop *l, const char *mark);

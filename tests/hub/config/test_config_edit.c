@@ -210,16 +210,62 @@ TEST(modes_and_settings_have_their_places)
               "{\"modes\": [{\"id\":\"b\",\"name\":\"B\"},{\"id\":\"c\",\"name\":\"C\"}]}");
 }
 
+TEST(rules_are_put_first_or_last_and_taken_out_by_number)
+{
+    static const struct {
+        const char *before;
+        bool first;
+        const char *after;
+    } cases[] = {
+        { "{}", false,
+          "{\n  \"policy\": {\n    \"rules\": [\n      {\n        \"n\": 1\n      }\n"
+          "    ]\n  }\n}" },
+        { "{\"policy\":{\"rules\":[]}}", true, "{\"policy\":{\"rules\":[{\"n\":1}]}}" },
+        { "{\"policy\":{\"default\":{}}}", true,
+          "{\"policy\":{\"default\":{},\"rules\":[{\"n\":1}]}}" },
+        { "{\"policy\":{\"rules\":[ {\"a\": 1.0}]}}", true,
+          "{\"policy\":{\"rules\":[ {\"n\":1}, {\"a\": 1.0}]}}" },
+        { "{\n\t\"policy\": {\n\t\t\"rules\": [\n\t\t\t{\"a\":   1},\n\t\t\t{}\n\t\t]\n\t}\n}\n",
+          true,
+          "{\n\t\"policy\": {\n\t\t\"rules\": [\n\t\t\t{\n\t\t\t\t\"n\": 1\n\t\t\t},\n"
+          "\t\t\t{\"a\":   1},\n\t\t\t{}\n\t\t]\n\t}\n}\n" },
+        { "{\n  \"policy\": {\n    \"rules\": [\n      {\"a\":   1}\n    ]\n  }\n}\n", false,
+          "{\n  \"policy\": {\n    \"rules\": [\n      {\"a\":   1},\n      {\n        \"n\": 1\n"
+          "      }\n    ]\n  }\n}\n" },
+    };
+    const char *path = temp_path("rules.json");
+    struct pb_error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        temp_write(path, cases[i].before);
+        CHECK_INT(config_add_rule(path, SPAN("{\"n\":1}"), cases[i].first, &err), 0);
+        CHECK_STR(temp_read(path), cases[i].after);
+    }
+    temp_write(path, "{\"policy\":{\"rules\":[{\"a\":1}, {\"b\":2}, {\"c\":3}]}}");
+    CHECK_INT(config_remove_rule(path, 2, &err), 0);
+    CHECK_STR(temp_read(path), "{\"policy\":{\"rules\":[{\"a\":1}, {\"c\":3}]}}");
+    CHECK_INT(config_remove_rule(path, 3, &err), -PB_E_NOT_FOUND);
+    CHECK_HAS(err.msg, "there is no rule 3 in ");
+    CHECK_INT(config_remove_rule(path, 0, &err), -PB_E_NOT_FOUND);
+    temp_write(path, "{\"policy\": [1]}");
+    CHECK_INT(config_add_rule(path, SPAN("{}"), false, &err), -PB_E_INVALID);
+    CHECK_HAS(err.msg, "rules.json:1: policy: expected an object, got an array");
+    temp_write(path, "{\"policy\": {\n\"rules\": {}}}");
+    CHECK_INT(config_add_rule(path, SPAN("{}"), false, &err), -PB_E_INVALID);
+    CHECK_HAS(err.msg, "rules.json:2: policy.rules: expected an array, got an object");
+    CHECK_STR(temp_read(path), "{\"policy\": {\n\"rules\": {}}}");
+}
+
 TEST(what_is_wrong_with_a_file_is_told_with_its_line_and_nothing_is_written)
 {
     static const struct {
         const char *text, *says;
     } cases[] = {
-        { "{\n  \"mcpServers\": {\n    // fs\n  }\n}\n", "bad.json:3:5: " },
-        { "{\n  \"a\" 1\n}", "bad.json:2:7: " },
+        { "{\n  \"mcpServers\": {\n    // fs\n  }\n}\n", "bad.json: line 3, column 5: " },
+        { "{\n  \"a\" 1\n}", "bad.json: line 2, column 7: " },
         { "\n[]", "bad.json:2: expected an object, got an array" },
         { "{\n\n\"mcpServers\": []}", "bad.json:3: mcpServers: expected an object, got an array" },
-        { "{\"a\":1,\"a\":2}", "bad.json:1:" },
+        { "{\"a\":1,\"a\":2}", "bad.json: line 1, " },
     };
     const char *path = temp_path("bad.json");
 

@@ -235,3 +235,60 @@ TEST(a_file_that_others_can_write_is_warned_about)
         CHECK_HAS(c->warnings[0], "/c.json: this file is another user's");
     }
 }
+
+TEST(servers_of_a_project_go_before_those_of_files_and_start_in_its_directory)
+{
+    static const char text[] =
+        "{\"mcpServers\":{\"b\":{\"command\":\"./x\"},\"c\":{\"command\":\"x\",\"cwd\":\"sub\"},"
+        "\"d\":{\"command\":\"x\",\"cwd\":\"/else\"},\"e\":{\"url\":\"http://h/${OURS}\"}},"
+        "\"settings\":{\"reconnect_max\":1},\"policy\":{},\"modes\":{\"m\":{\"filter\":\"all\"}}}";
+    const struct config_project project = { "/p/.mcp.json", span_of(text) };
+    const char *files[] = { temp_file("c.json", stdio_a), NULL };
+    struct config_request r = {
+        .home = temp_root(), .files = files, .project = &project, .env = config_no_env
+    };
+    const struct {
+        const char *name, *cwd;
+    } rows[] = { { "a", NULL }, { "b", "/p" }, { "c", "/p/sub" }, { "d", "/else" }, { "e", NULL } };
+    AUTO(config) struct config *c = NULL;
+    const struct spec *was;
+
+    setenv("OURS", "path", 1);
+    CHECK_INT(config_load(&c, &r, NULL), 0);
+    CHECK_INT(c->specs.n, ARRAY_LEN(rows));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct spec *s = map_get(&c->specs, span_of(rows[i].name));
+
+        CHECK(s && (s->cwd != NULL) == (rows[i].cwd != NULL));
+        if (rows[i].cwd)
+            CHECK_STR(s->cwd, rows[i].cwd);
+    }
+    CHECK_STR(((const struct spec *)map_get(&c->specs, SPAN("e")))->url, "http://h/path");
+    was = map_get(&c->hidden, SPAN("b"));
+    CHECK(was && c->hidden.n == 1);
+    CHECK_HAS(was->file, "/c.json");
+    CHECK_INT(c->settings.reconnect_max, 5);
+    CHECK(!c->policy && !mode_find(c->modes, SPAN("m")));
+    CHECK_INT(c->n_warnings, 3);
+    CHECK_HAS(c->warnings[0], "/p/.mcp.json:1: settings: a project has only servers, ignoring");
+    CHECK_INT(c->n_files, 1); /* it is not watched: others may not be asked */
+}
+
+TEST(a_project_with_more_servers_than_there_may_be_stops_the_load)
+{
+    AUTO_BUF struct buf text = { 0 };
+    const char *files[] = { temp_file("c.json", stdio_a), NULL };
+    struct config_project project = { .path = "/p/.mcp.json" };
+    struct config_request r = { .home = temp_root(), .files = files, .project = &project };
+    struct config *c = NULL;
+    struct pb_error err;
+
+    buf_str(&text, "{\"mcpServers\":{");
+    for (int i = 0; i < HUB_SERVERS_MAX; i++)
+        buf_printf(&text, "%s\"s%d\":{\"command\":\"x\"}", i ? "," : "", i);
+    buf_str(&text, "}}");
+    project.text = buf_span(&text);
+    CHECK_INT(config_load(&c, &r, &err), -PB_E_LIMIT);
+    CHECK_HAS(err.msg, "servers");
+    CHECK(!c);
+}

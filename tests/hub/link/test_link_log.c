@@ -1,6 +1,7 @@
 /* The log of a link: its own lines, stderr, messages of the server. */
 #include "hub/link/link.h"
 #include "hub/link_rig.h"
+#include "hub/secrets/secrets.h"
 
 /* S0-52 S0-53 S0-55 S0-104 */
 TEST(the_log_keeps_the_last_thousand_entries_and_tells_each)
@@ -206,6 +207,25 @@ TEST(messages_are_not_for_a_caller_while_another_ones_cancelled_call_may_go_on)
     fakes_settle(&rig.fakes);
     CHECK_INT(y.logged, 0);
     CHECK_INT(rig.n_messages, 1); /* the owner's */
+    link_rig_done(&rig);
+}
+
+TEST(the_vault_knows_what_a_server_was_started_with)
+{
+    AUTO(vault) struct vault *v = vault_new();
+    AUTO_BUF struct buf text = { 0 };
+    struct link_rig rig;
+
+    buf_str(&text, "{\"text\":\"it is sesame-4711-open\"}");
+    CHECK(!vault_redact(v, &text, NULL));
+    link_rig_init(&rig);
+    spec_unref(rig.spec);
+    rig.spec = spec_stdio("alpha", "echo",
+                          (const char *const[]){ "--token=sesame-4711-open", NULL }, NULL);
+    rig.opts.vault = v;
+    link_rig_start(&rig);
+    CHECK(vault_redact(v, &text, NULL));
+    CHECK_STR(buf_cstr(&text), "{\"text\":\"it is ***\"}");
     link_rig_done(&rig);
 }
 

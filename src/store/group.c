@@ -1,0 +1,311 @@
+/* group.c - the index of a group of calls, made when the group is full: for each word of each field
+ * a row with a bit for each block in which it occurs; and places, which say the same of uuids,
+ * parents and objects, of which there are many: 32 bits of a hash and a block, in GROUP_PLACES rows
+ * by the hash's highest bits. All rows of a group lie together, so that writing them touches few
+ * pages; reading asks one row per group. */
+#include "store_impl.h"
+
+struct group_place {
+    uint64_t key;
+    uint8_t block;
+};
+
+struct group_maker {
+    struct writer *w;
+    int64_t group, since, until;
+    struct map words; /* by key, struct blocks */
+    struct group_place *places;
+    size_t n, cap;
+};
+
+/* FNV-1a and a final mix: it stays in the file, so it may not depend on the process. */
+uint64_t place_key(enum place_kind kind, struct span bytes)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)kind;
+
+    for (size_t i = 0; i < bytes.n; i++)
+        h = (h ^ (uint8_t)bytes.p[i]) * UINT64_C(0x100000001b3);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 32;
+}
+
+static int64_t bucket_of(uint64_t key) { return (int64_t)(key >> 58); }
+_Static_assert(GROUP_PLACES == 64, "as many as six bits can say");
+
+static void set_block(struct blocks *b, size_t block)
+{
+    b->bits[block / 64] |= UINT64_C(1) << block % 64;
+}
+
+static void note_word(struct group_maker *g, uint64_t key, size_t block)
+{
+    struct blocks *b = map_get(&g->words, map_u64(&key));
+
+    if (!b) {
+        b = NEW(struct blocks);
+        map_put(&g->words, map_u64(&key), b);
+    }
+    set_block(b, block);
+}
+
+static void note_place(struct group_maker *g, enum place_kind kind, struct span bytes, size_t block)
+{
+    if (g->n == g->cap) {
+        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS * 2;
+        g->places = mem_resize(g->places, g->cap * sizeof *g->places);
+    }
+    g->places[g->n++] = (struct group_place){ place_key(kind, bytes), (uint8_t)block };
+}
+
+static void note_row(struct group_maker *g, sqlite3_stmt *st, int64_t last[CALL_COLUMN_COUNT])
+{
+    struct conn *c = &g->w->c;
+    int64_t no = row_int(c, st, CALL_NO), queued = row_int(c, st, CALL_QUEUED);
+    size_t block = (size_t)(no % GROUP_CALLS) / BLOCK_CALLS;
+    struct span parent = row_bytes(c, st, CALL_PARENT);
+
+    g->since = queued < g->since ? queued : g->since;
+    g->until = queued > g->until ? queued : g->until;
+    if (last[CALL_NO] != (int64_t)block) /* what was noted of the block before is not of this one */
+        memset(last, 0, CALL_COLUMN_COUNT * sizeof *last);
+    last[CALL_NO] = (int64_t)block;
+    for (int i = CALL_SOURCE; i <= CALL_RULE; i++) {
+        int64_t id = row_int(c, st, i);
+
+        if (id && id != last[i])
+            note_word(g, (uint64_t)word_key(id, (size_t)(i - CALL_SOURCE)), block);
+        last[i] = id;
+    }
+    for (int i = CALL_ARGUMENTS; i <= CALL_RESULT; i++) {
+        int64_t id = row_int(c, st, i);
+
+        if (id && id != last[i])
+            note_place(g, PLACE_OBJECT, map_u64((const uint64_t *)&id), block);
+        last[i] = id;
+    }
+    note_place(g, PLACE_UUID, row_bytes(c, st, CALL_UUID), block);
+    if (parent.p)
+        note_place(g, PLACE_PARENT, parent, block);
+}
+
+static int read_rows(struct group_maker *g, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&g->w->c, SQL_CALLS, err);
+    int64_t last[CALL_COLUMN_COUNT] = { -1 };
+    int rc;
+
+    if (!st)
+        return -PB_E_SYSTEM;
+    bind_int(&g->w->c, st, 1, g->group * GROUP_CALLS);
+    bind_int(&g->w->c, st, 2, g->group * GROUP_CALLS + GROUP_CALLS - 1);
+    while ((rc = db_row(&g->w->c, st, err)) > 0)
+        note_row(g, st, last);
+    return rc;
+}
+
+static int by_word(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, (*(struct map_slot *const *)a)->key, sizeof x);
+    memcpy(&y, (*(struct map_slot *const *)b)->key, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static int write_words(struct group_maker *g, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&g->w->c, SQL_GROUP_WORD_SET, err);
+    AUTO_FREE struct map_slot **sorted = mem_alloc((g->words.n + 1) * sizeof *sorted);
+    struct map_slot *slot;
+    size_t n = 0;
+    int rc = st ? 0 : -PB_E_SYSTEM;
+
+    MAP_FOREACH(slot, &g->words)
+        sorted[n++] = slot;
+    qsort(sorted, n, sizeof *sorted, by_word);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        int64_t word;
+
+        memcpy(&word, sorted[i]->key, sizeof word);
+        bind_int(&g->w->c, st, 1, g->group);
+        bind_int(&g->w->c, st, 2, word);
+        bind_blob(&g->w->c, st, 3, span_make(sorted[i]->value, sizeof(struct blocks)));
+        rc = db_run(&g->w->c, st, err);
+    }
+    return rc;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct group_place *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key > y->key ? 1 : -1;
+    return (int)x->block - (int)y->block;
+}
+
+static void add_entry(struct buf *hashes, struct buf *blocks, const struct group_place *p)
+{
+    uint32_t hash = (uint32_t)(p->key >> 26);
+
+    buf_add(hashes, &hash, sizeof hash);
+    buf_byte(blocks, (char)p->block);
+}
+
+/* A row: all hashes in order, then the block of each. */
+static int write_places(struct group_maker *g, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&g->w->c, SQL_PLACE_SET, err);
+    AUTO_BUF struct buf hashes = { 0 }, blocks = { 0 };
+    int rc = st ? 0 : -PB_E_SYSTEM;
+    size_t i = 0;
+
+    qsort(g->places, g->n, sizeof *g->places, by_key);
+    while (i < g->n && rc == 0) {
+        int64_t bucket = bucket_of(g->places[i].key);
+
+        hashes.n = blocks.n = 0;
+        for (; i < g->n && bucket_of(g->places[i].key) == bucket; i++)
+            if (!hashes.n || by_key(&g->places[i], &g->places[i - 1]) != 0)
+                add_entry(&hashes, &blocks, &g->places[i]);
+        buf_add_span(&hashes, buf_span(&blocks));
+        bind_int(&g->w->c, st, 1, g->group * GROUP_PLACES + bucket);
+        bind_blob(&g->w->c, st, 2, buf_span(&hashes));
+        rc = db_run(&g->w->c, st, err);
+    }
+    return rc;
+}
+
+static int write_group(struct group_maker *g, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&g->w->c, SQL_GROUP_SET, err);
+
+    if (!st)
+        return -PB_E_SYSTEM;
+    bind_int(&g->w->c, st, 1, g->group);
+    bind_int(&g->w->c, st, 2, g->since);
+    bind_int(&g->w->c, st, 3, g->until);
+    return db_run(&g->w->c, st, err);
+}
+
+int group_index(struct writer *w, struct pb_error *err)
+{
+    struct group_maker g = { .w = w, .group = w->now.indexed };
+    struct map_slot *slot;
+    int rc;
+
+    g.since = INT64_MAX;
+    g.until = INT64_MIN;
+    rc = read_rows(&g, err);
+    /* All of it may be gone already. */
+    if (rc == 0 && g.n)
+        rc = write_group(&g, err);
+    if (rc == 0)
+        rc = write_words(&g, err);
+    if (rc == 0)
+        rc = write_places(&g, err);
+    MAP_FOREACH(slot, &g.words)
+        free(slot->value);
+    map_done(&g.words);
+    free(g.places);
+    w->now.indexed += rc == 0;
+    return rc;
+}
+
+int group_drop(struct writer *w, int64_t group, struct pb_error *err)
+{
+    static const enum sql drops[] = { SQL_GROUP_DROP, SQL_GROUP_WORDS_DROP, SQL_PLACES_DROP };
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(drops) && rc == 0; i++) {
+        sqlite3_stmt *st = db_statement(&w->c, drops[i], err);
+        bool places = drops[i] == SQL_PLACES_DROP;
+
+        if (!st)
+            return -PB_E_SYSTEM;
+        bind_int(&w->c, st, 1, places ? group * GROUP_PLACES : group);
+        if (places)
+            bind_int(&w->c, st, 2, group * GROUP_PLACES + GROUP_PLACES - 1);
+        rc = db_run(&w->c, st, err);
+    }
+    return rc;
+}
+
+int blocks_of_word(struct conn *c, int64_t group, int64_t word, struct blocks *out,
+                   struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(c, SQL_GROUP_WORD, err);
+    int rc;
+
+    if (!st)
+        return -PB_E_SYSTEM;
+    *out = (struct blocks){ 0 };
+    bind_int(c, st, 1, group);
+    bind_int(c, st, 2, word);
+    rc = db_row(c, st, err);
+    if (rc > 0) {
+        struct span bits = row_bytes(c, st, 0);
+
+        memcpy(out, bits.p, bits.n < sizeof *out ? bits.n : sizeof *out);
+        db_end(c, st);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* The first of the hashes that is not smaller. */
+static size_t lower_bound(const char *hashes, size_t n, uint32_t hash)
+{
+    size_t from = 0, to = n;
+
+    while (from < to) {
+        size_t mid = (from + to) / 2;
+        uint32_t h;
+
+        memcpy(&h, hashes + mid * sizeof h, sizeof h);
+        if (h < hash)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+static void look_up(struct span row, uint64_t key, struct blocks *out)
+{
+    size_t n = row.n / (sizeof(uint32_t) + 1);
+    uint32_t want = (uint32_t)(key >> 26), hash;
+
+    for (size_t i = lower_bound(row.p, n, want); i < n; i++) {
+        memcpy(&hash, row.p + i * sizeof hash, sizeof hash);
+        if (hash != want)
+            return;
+        set_block(out, (uint8_t)row.p[n * sizeof hash + i]);
+    }
+}
+
+int blocks_of_places(struct conn *c, int64_t group, const uint64_t *keys, size_t n,
+                     struct blocks *out, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(c, SQL_PLACE, err);
+    int rc = 0;
+
+    if (!st)
+        return -PB_E_SYSTEM;
+    *out = (struct blocks){ 0 };
+    for (size_t i = 0; i < n;) {
+        int64_t bucket = bucket_of(keys[i]);
+        struct span row = { 0 };
+
+        bind_int(c, st, 1, group * GROUP_PLACES + bucket);
+        rc = db_row(c, st, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            row = row_bytes(c, st, 0);
+        for (; i < n && bucket_of(keys[i]) == bucket; i++)
+            look_up(row, keys[i], out);
+        if (rc > 0)
+            db_end(c, st);
+    }
+    return 0;
+}
