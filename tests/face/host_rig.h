@@ -16,6 +16,7 @@
 #include "face/control/control.h"
 #include "face/external/external.h"
 #include "face/host/host.h"
+#include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/hub_rig.h"
@@ -29,18 +30,31 @@ static const enum pb_era rig_eras[] = { PB_ERA_LEGACY, PB_ERA_MODERN };
     for (size_t era##_at = 0; era##_at < ARRAY_LEN(rig_eras); era##_at++) \
         for (enum pb_era era = rig_eras[era##_at], *once_ = &era; once_; once_ = NULL)
 
-enum { FACE_NOTES_MAX = 65536, FACE_ANSWERS_MAX = 256 };
+enum { FACE_NOTES_MAX = 65536, FACE_ANSWERS_MAX = 256, RIG_OBJECT_MAX = 1 << 20 };
 
-static inline void rig_init(struct hub_rig *rig, const struct host_options *opts)
+/* dir NULL: nothing is recorded. */
+static inline void rig_init_store(struct hub_rig *rig, const struct host_options *opts,
+                                  const char *dir)
 {
     struct host_options h = opts ? *opts : (struct host_options){ 0 };
+    struct pb_error err;
 
     hub_rig_init(rig);
     rig->opts.health_ms = 0;
     hub_rig_start(rig);
-    h.hub = rig->hub;
+    if (dir && store_open(&rig->store,
+                          &(struct store_options){
+                              .loop = rig->fakes.loop, .dir = dir, .object_bytes = RIG_OBJECT_MAX },
+                          &err) < 0)
+        TAP_FAIL("%s", err.msg);
+    rig->gate = h.gate = gate_new(&(struct gate_options){ .hub = rig->hub, .store = rig->store });
     rig->hosts = hosts_new(rig->fakes.loop, &h);
     control_start(rig->hosts);
+}
+
+static inline void rig_init(struct hub_rig *rig, const struct host_options *opts)
+{
+    rig_init_store(rig, opts, NULL);
 }
 
 /* A server that rig_start() connects. */
@@ -70,7 +84,21 @@ static inline void rig_start(struct hub_rig *rig)
     fakes_settle(&rig->fakes);
 }
 
-static inline void rig_on_hosts_closed(void *ctx) { ((struct hub_rig *)ctx)->hosts_closed = true; }
+static inline void rig_on_hosts_closed(void *ctx)
+{
+    struct hub_rig *rig = ctx;
+
+    if (rig->gate)
+        gate_close(rig->gate);
+    rig->hosts_closed = true;
+}
+
+static inline void rig_on_store_closed(void *ctx)
+{
+    struct hub_rig *rig = ctx;
+
+    rig->store_closed = true;
+}
 
 /* Hosts, hub and servers; those that the test has closed itself stay closed. */
 static inline void rig_done(struct hub_rig *rig)
@@ -85,6 +113,12 @@ static inline void rig_done(struct hub_rig *rig)
         loop_advance(rig->fakes.loop, 1000);
     }
     CHECK(rig->closed);
+    gate_free(rig->gate);
+    if (rig->store) {
+        store_close(rig->store, rig_on_store_closed, rig);
+        while (!rig->store_closed)
+            loop_turn(rig->fakes.loop, true);
+    }
     hub_rig_done(rig);
 }
 

@@ -43,15 +43,21 @@ struct rest_rig {
     bool closed;
 };
 
-static void rest_init(struct rest_rig *w, const struct serve_options *opts)
+/* dir: where calls are recorded; NULL: they are not. */
+static void rest_init_store(struct rest_rig *w, const struct serve_options *opts, const char *dir)
 {
     static const struct serve_options usual = { .token = "secret" };
     struct pb_error err;
 
     *w = (struct rest_rig){ 0 };
-    rig_init(&w->hub, NULL);
+    rig_init_store(&w->hub, NULL, dir);
     if (serve_start(&w->serve, w->hub.hosts, opts ? opts : &usual, &err) < 0)
         TAP_FAIL("%s", err.msg);
+}
+
+static void rest_init(struct rest_rig *w, const struct serve_options *opts)
+{
+    rest_init_store(w, opts, NULL);
 }
 
 static void rest_start(struct rest_rig *w) { rig_start(&w->hub); }

@@ -20,6 +20,8 @@ bool control_read_params(struct request *r, struct control_params *out, struct a
         { "follow", JSON_FIELD_BOOL, offsetof(struct control_params, follow), 0 },
         { "refresh", JSON_FIELD_BOOL, offsetof(struct control_params, refresh), 0 },
         { "again", JSON_FIELD_BOOL, offsetof(struct control_params, again), 0 },
+        { "item", JSON_FIELD_CSTR, offsetof(struct control_params, item), 0 },
+        { "prune", JSON_FIELD_BOOL, offsetof(struct control_params, prune), 0 },
         { 0 },
     };
     struct pb_error err;
@@ -35,12 +37,15 @@ static int code_of(const struct pb_error *err)
 {
     switch (err->code) {
     case PB_E_NOT_FOUND:
+        return CONTROL_NOT_FOUND;
     case PB_E_INVALID:
-        return RPC_INVALID_PARAMS;
+        return fault_of(err) == FAULT_HELD ? CONTROL_HELD : RPC_INVALID_PARAMS;
     case PB_E_AUTH:
         return CONTROL_AUTH;
+    case PB_E_TIMEOUT:
+        return CONTROL_TIMEOUT;
     default:
-        return RPC_SERVER_ERROR;
+        return fault_of(err) == FAULT_DISABLED ? CONTROL_DISABLED : RPC_SERVER_ERROR;
     }
 }
 
@@ -300,7 +305,7 @@ static void run_cancel(struct hosts *s, struct request *r)
 
     if (!control_read_params(r, &p, &a))
         return;
-    if (p.id && hub_cancel_uuid(hosts_hub(s), p.id, CALL_BY_USER)) {
+    if (p.id && gate_cancel_uuid(hosts_gate(s), p.id, CALL_BY_USER)) {
         request_reply(r, SPAN("{\"cancelled\":true}"));
         return;
     }
@@ -446,17 +451,34 @@ static void run_stop(struct hosts *s, struct request *r)
 
 /* clang-format off */
 const struct control_method control_methods[] = {
+    { "patchbay/answer",         "id choice ms? once? reason? who?", "answers a question",      control_answer },
+    { "patchbay/approve",        "items prune?",  "lets in definitions that have changed",      control_approve },
     { "patchbay/calls",          "",              "calls under way",                            run_calls },
     { "patchbay/cancel",         "id",            "cancels one of them",                        run_cancel },
     { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
     { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
     { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
+    { "patchbay/explain",        "tool as? face? mode? arguments?", "where a call would stop, and why", control_explain },
+    { "patchbay/export",         "format before? filters?", "recorded calls for other programs, some at a time", control_export },
     { "patchbay/find",           "tool | prompt refresh?", "one of them as it is listed; if there is none, why", control_find },
+    { "patchbay/forget",         "until?",        "deletes what was recorded, or what is older", control_forget },
+    { "patchbay/grants",         "",              "permissions that hold now",                  control_grants },
+    { "patchbay/grants-add",     "conversation operation ms? once?", "permits an operation for a while", control_grants_add },
+    { "patchbay/grants-auto",    "conversation on", "permits everything, or not any more",      control_grants_auto },
+    { "patchbay/grants-rm",      "id | all",      "takes permissions back",                     control_grants_rm },
     { "patchbay/logs",           "server? lines? follow?", "what was logged about servers",     run_logs },
     { "patchbay/modes",          "",              "the modes there are",                        run_modes },
+    { "patchbay/object",         "id",            "bytes by their cid, or its beginning",       control_object },
     { "patchbay/ping",           "server",        "asks a server whether it lives",             run_ping },
+    { "patchbay/pins",           "item? refresh?", "what was approved, and what has changed",   control_pins },
+    { "patchbay/policy",         "",              "the rules in force",                         control_policy },
     { "patchbay/prompts",        "server? mode? refresh?", "prompts of all servers or one",              run_prompts },
+    { "patchbay/question",       "id",            "one that waits for an answer",               control_question },
+    { "patchbay/questions",      "follow?",       "those that wait for an answer",              control_questions },
     { "patchbay/reconnect",      "server",        "connects again unless it is connected",      run_reconnect },
+    { "patchbay/record",         "id",            "one recorded call, by its id, the beginning of that, or its number", control_record },
+    { "patchbay/record-stats",   "",              "how much was recorded, and where",           control_record_stats },
+    { "patchbay/records",        "filters? since? until? before? limit? follow?", "recorded calls, the newest first", control_records },
     { "patchbay/reload",         "",              "reads the config files, and tells when that is taken", run_reload },
     { "patchbay/resources",      "server? mode? refresh?", "resources and templates of servers",         run_resources },
     { "patchbay/restart",        "server",        "stops a server and starts it again",         run_restart },

@@ -5,9 +5,15 @@
 #include "hub/spec/spec.h"
 #include "mcp/serve/serve.h"
 
-/* What a refusal's code tells: RPC_INVALID_PARAMS that there is no such thing or the parameters are
- * wrong, this one that a server wants a login, RPC_SERVER_ERROR all else. */
-enum { CONTROL_AUTH = -32090 };
+/* What a refusal's code tells: RPC_INVALID_PARAMS that the parameters are wrong, RPC_SERVER_ERROR
+ * what none of these does. */
+enum {
+    CONTROL_AUTH = -32090,      /* the server wants a login */
+    CONTROL_NOT_FOUND = -32091, /* there is no such thing */
+    CONTROL_TIMEOUT = -32092,
+    CONTROL_DISABLED = -32093, /* the server is */
+    CONTROL_HELD = -32094,     /* what it is about is not what was approved */
+};
 
 /* Hosts of this set whose scope has `control` answer them from now on. */
 void control_start(struct hosts *s);

@@ -73,6 +73,17 @@ static const struct entry *look_up_disabled(struct hosts *s, const struct contro
     return e && !e->enabled && e->text.n ? e : NULL; /* without a text it is put away */
 }
 
+/* The same: is it there, but held back? Then err says why. */
+static bool is_held(struct hosts *s, const struct control_params *p, struct pb_error *err)
+{
+    const struct hub *h = hosts_hub(s);
+    const struct entry *e =
+        catalog_find_any(hub_catalog(h), &(struct scope){ .dotted = true },
+                         p->tool ? LIST_TOOLS : LIST_PROMPTS, span_of(item_of(p)), NULL);
+
+    return e && hub_holds(h, e->server, p->tool ? VET_TOOL : VET_PROMPT, e->name, err);
+}
+
 static bool lists_word(const char *const *words, struct span word)
 {
     for (; *words; words++)
@@ -108,17 +119,29 @@ static void reply_entry(struct request *r, const struct hub *h, const struct ent
     request_reply(r, buf_span(&b));
 }
 
-static void answer(struct hosts *s, struct request *r, const struct control_params *p)
+const struct entry *control_look_up(struct hosts *s, const struct control_params *p,
+                                    struct pb_error *err)
 {
     const char *name = item_of(p);
-    struct pb_error err = { 0 };
-    const struct entry *e = look_up(s, p, &err);
+    const struct entry *e = look_up(s, p, err);
     const struct entry *off = e ? NULL : look_up_disabled(s, p);
 
     if (off)
-        tell_disabled(hosts_hub(s), off, &err);
+        tell_disabled(hosts_hub(s), off, err);
+    else if (!e && is_held(s, p, err))
+        log_debug("control: '%s' is held back", name);
     else if (!e && item_names_server(span_of(name)) && !hub_link_of(hosts_hub(s), name, NULL))
-        control_no_server_of(hosts_hub(s), name, &err);
+        control_no_server_of(hosts_hub(s), name, err);
+    else if (!e && p->failed.code)
+        *err = p->failed;
+    return e;
+}
+
+static void answer(struct hosts *s, struct request *r, const struct control_params *p)
+{
+    struct pb_error err = { 0 };
+    const struct entry *e = control_look_up(s, p, &err);
+
     if (e)
         reply_entry(r, hosts_hub(s), e);
     else
@@ -126,7 +149,7 @@ static void answer(struct hosts *s, struct request *r, const struct control_para
 }
 
 /* The same error, with what a person can do about it. */
-static void add_advice(struct pb_error *err, const char *server)
+void control_add_advice(struct pb_error *err, const char *server)
 {
     enum fault fault = fault_of(err);
     AUTO_BUF struct buf advice = { 0 };
@@ -143,20 +166,19 @@ static void on_connected(void *ctx, const struct pb_error *err)
 
     if (err && w->r && !look_up(w->hosts, &w->params, NULL)) {
         struct link *l = hub_link_of(hosts_hub(w->hosts), item_of(&w->params), NULL);
-        struct pb_error full = *err;
 
+        w->params.failed = *err;
         if (l)
-            add_advice(&full, link_name(l));
-        control_refuse(w->r, &full);
-        control_wait_end(w);
-    } else {
-        control_wait_over(w);
+            control_add_advice(&w->params.failed, link_name(l));
     }
+    control_wait_over(w);
 }
 
-void control_find(struct hosts *s, struct request *r)
+static void on_relisted(void *ctx) { control_wait_over(ctx); }
+
+void control_when_found(struct hosts *s, struct request *r, control_then_fn *then)
 {
-    struct control_wait *w = control_wait_new(s, r, answer);
+    struct control_wait *w = control_wait_new(s, r, then);
     struct hub *hub = hosts_hub(s);
     struct link *l;
 
@@ -169,13 +191,18 @@ void control_find(struct hosts *s, struct request *r)
     }
     l = hub_link_of(hub, item_of(&w->params), NULL);
     if (!l || look_up_disabled(s, &w->params) ||
+        (is_held(s, &w->params, NULL) && !w->params.refresh) ||
         (look_up(s, &w->params, NULL) && !w->params.refresh)) {
         control_wait_over(w);
         return;
     }
+    if (w->params.refresh && link_refresh_all(l, on_relisted, w))
+        return;
     /* What is known of a server that is idle may be old. */
     if (link_state(l) == LINK_IDLE && hub_connect(hub, link_name(l), NULL) < 0)
         log_debug("control: '%s' does not start", link_name(l));
     if (hub_when_connected(hub, link_name(l), on_connected, w, NULL) < 0)
         control_wait_over(w);
 }
+
+void control_find(struct hosts *s, struct request *r) { control_when_found(s, r, answer); }

@@ -88,11 +88,17 @@ static void on_connected(void *ctx, const struct pb_error *err)
         control_wait_over(w);
 }
 
+static void on_relisted(void *ctx) { on_connected(ctx, NULL); }
+
 static void await(void *ctx, struct link *l)
 {
     struct control_wait *w = ctx;
     struct hub *hub = hosts_hub(w->hosts);
 
+    if (w->params.refresh && link_refresh_all(l, on_relisted, w)) {
+        w->pending++;
+        return;
+    }
     wake(hub, l, w->params.refresh);
     w->pending += hub_when_connected(hub, link_name(l), on_connected, w, NULL) == 0;
 }
@@ -100,10 +106,21 @@ static void await(void *ctx, struct link *l)
 void control_when_known(struct hosts *s, struct request *r, control_then_fn *then)
 {
     struct control_wait *w = control_wait_new(s, r, then);
-    struct link *l = NULL;
 
-    if (!w)
+    if (w)
+        control_wait_known(w);
+}
+
+void control_wait_known(struct control_wait *w)
+{
+    struct hosts *s = w->hosts;
+    struct request *r = w->r;
+    struct link *l;
+
+    if (w->params.mode && !mode_find(hub_modes(hosts_hub(s)), span_of(w->params.mode))) {
+        control_wait_over(w); /* nobody is waited for only to say so */
         return;
+    }
     if (w->params.server) {
         l = control_need_server(s, r, w->params.server);
         if (!l) {

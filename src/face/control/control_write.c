@@ -136,7 +136,8 @@ static void put_spec(struct json_out *o, const struct spec *spec, const struct l
     json_put_raw(o, "spec", buf_span(&text));
     control_put_said(o, "server_info", JSON_OBJECT, f->server_info);
     control_put_said(o, "capabilities", JSON_OBJECT, f->capabilities);
-    control_put_said(o, "instructions", JSON_STRING, f->instructions);
+    if (!f->muted)
+        control_put_said(o, "instructions", JSON_STRING, f->instructions);
 }
 
 void control_write_server(struct json_out *o, const char *key, const struct hub *h, struct link *l,
@@ -173,12 +174,20 @@ void control_write_server(struct json_out *o, const char *key, const struct hub 
     json_end(o);
 }
 
+/* A line of a server's log; both borrowed. */
+struct logged {
+    const char *server;
+    const struct log_entry *entry;
+};
+
 struct control_writing {
     struct json_out *o;
     const struct hub *hub;
     const char *server;
     size_t lines;
     uint64_t room; /* for calls */
+    struct logged *logged;
+    size_t n_logged, logged_room;
 };
 
 static void write_one_server(void *ctx, struct link *l)
@@ -238,7 +247,7 @@ bool control_write_entries(struct json_out *o, const struct hub *h, enum list_ki
     for (size_t i = 0; i < n; i++) {
         if (scope->filter && loop_is_slow(hub_loop(h)))
             return false;
-        if (scope_holds(hub_catalog(h), scope, all[i]))
+        if (!all[i]->held && scope_holds(hub_catalog(h), scope, all[i]))
             control_write_entry(o, all[i]);
     }
     json_end(o);
@@ -382,15 +391,27 @@ void control_write_calls(struct json_out *o, const char *key, const struct hub *
     json_end(o);
 }
 
-static void write_log_of(void *ctx, struct link *l)
+static void take_log_of(void *ctx, struct link *l)
 {
     struct control_writing *w = ctx;
     size_t n = link_log_count(l);
 
     if (w->server && strcmp(w->server, link_name(l)) != 0)
         return;
-    for (size_t i = n > w->lines ? n - w->lines : 0; i < n; i++)
-        log_entry_put(w->o, NULL, link_name(l), link_log_at(l, i));
+    for (size_t i = n > w->lines ? n - w->lines : 0; i < n; i++) {
+        if (w->n_logged == w->logged_room) {
+            w->logged_room = w->logged_room ? 2 * w->logged_room : 64;
+            w->logged = mem_resize(w->logged, w->logged_room * sizeof *w->logged);
+        }
+        w->logged[w->n_logged++] = (struct logged){ link_name(l), link_log_at(l, i) };
+    }
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct logged *x = a, *y = b;
+
+    return x->entry->turn < y->entry->turn ? -1 : 1;
 }
 
 void control_write_logs(struct json_out *o, const char *key, const struct hub *h,
@@ -398,9 +419,14 @@ void control_write_logs(struct json_out *o, const char *key, const struct hub *h
 {
     struct control_writing w = { .o = o, .hub = h, .server = server, .lines = lines };
 
+    hub_each(h, take_log_of, &w);
+    if (w.n_logged)
+        qsort(w.logged, w.n_logged, sizeof *w.logged, by_turn);
     json_begin_array(o, key);
-    hub_each(h, write_log_of, &w);
+    for (size_t i = 0; i < w.n_logged; i++)
+        log_entry_put(o, NULL, w.logged[i].server, w.logged[i].entry);
     json_end(o);
+    free(w.logged);
 }
 
 /* ---- the daemon ---------------------------------------------------------------------------- */

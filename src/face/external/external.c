@@ -166,18 +166,23 @@ static bool has_server(const struct external *x)
     return hub_link(x->hub, name) && scope_shows_server(hub_catalog(x->hub), &x->scope, name);
 }
 
-bool external_call(struct hub *hub, const struct scope *scope, struct request *r, struct span name,
-                   struct json arguments)
+bool external_call(struct gate *gate, const struct external_caller *by, struct request *r,
+                   struct span name, struct json arguments)
 {
     const struct external_tool *t = find_tool(name);
-    struct external x = { .hub = hub, .scope = *scope, .r = r, .arena = &r->message->arena };
+    struct external x = { .gate = gate,
+                          .hub = gate ? gate_hub(gate) : NULL,
+                          .scope = *by->scope,
+                          .by = by,
+                          .r = r,
+                          .arena = &r->message->arena };
 
     if (!t)
         return false;
     x.scope.builtins = 0;
     /* What these tools reach is not the catalog that the endpoint shows, but what it would. */
     x.scope.no_external = false;
-    if (!hub)
+    if (!gate)
         external_fail(r, "no_client_manager", NULL, SPAN(""),
                       "There is no hub behind this server, so there are no external servers");
     else if (read_given(&x, t, arguments)) {

@@ -1,6 +1,7 @@
 /* external_ask.c - the external_* tools that ask a server: S4-50, S4-52 and their kin. */
 #include "external_impl.h"
 #include "face/caller/caller.h"
+#include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -12,7 +13,7 @@
 #include <assert.h>
 
 struct external_ask {
-    struct hub *hub;
+    struct gate *gate;
     struct request *r; /* NULL: nobody wants the answer any more */
     uint64_t id, limit_ms;
     char *server, *named;
@@ -166,7 +167,7 @@ static void on_cancel(struct request *r, enum cancel_reason why)
     struct external_ask *a = r->work;
 
     a->r = NULL;
-    hub_cancel(a->hub, a->id, why == CANCEL_SHUTDOWN ? CALL_SHUTDOWN : CALL_BY_USER);
+    gate_cancel(a->gate, a->id, why == CANCEL_SHUTDOWN ? CALL_SHUTDOWN : CALL_BY_USER);
 }
 
 /* `take_a` has what the answer is made of. */
@@ -175,27 +176,34 @@ static void ask(struct external *x, struct external_ask *take_a, const struct li
 {
     AUTO_BUF struct buf caller = { 0 }, client = { 0 };
     struct external_ask *a = take_a;
+    struct span trace = trace_of_params(x->r->params, &x->r->message->arena);
     struct pb_error err;
 
-    a->hub = x->hub;
+    a->gate = x->gate;
     a->r = x->r;
     a->server = mem_dup(link_name(l));
     a->limit_ms = link_call_ms(l);
     caller_key(x->r, &caller);
     request_client(x->r, &client);
-    if (hub_call(x->hub,
-                 &(struct call_spec){ .server = a->server,
-                                      .method = method,
-                                      .params = params,
-                                      .subject = span_make(a->named, a->named_n),
-                                      .caller = buf_cstr(&caller),
-                                      .origin = caller_origin(x->r),
-                                      .client = buf_cstr(&client),
-                                      .wants_progress = x->r->env.progress_token.n > 0,
-                                      .progress = on_progress,
-                                      .reply = on_reply,
-                                      .ctx = a },
-                 &a->id, &err) < 0) {
+    if (gate_call(x->gate,
+                  &(struct order){ .call = { .server = a->server,
+                                             .method = method,
+                                             .params = params,
+                                             .subject = span_make(a->named, a->named_n),
+                                             .caller = buf_cstr(&caller),
+                                             .origin = caller_origin(x->r),
+                                             .client = buf_cstr(&client),
+                                             .wants_progress = x->r->env.progress_token.n > 0,
+                                             .progress = on_progress,
+                                             .reply = on_reply,
+                                             .ctx = a },
+                                   .face = x->by->face,
+                                   .mode = x->by->mode,
+                                   .conversation = x->by->face == FACE_CLI ? "cli" : NULL,
+                                   .trace = trace.n ? trace : x->r->env.trace,
+                                   .arguments = json_text(x->arguments),
+                                   .arguments_blob = x->r->message->bytes },
+                  &a->id, &err) < 0) {
         answer_error(a, &err);
         ask_free(a);
         return;
@@ -290,7 +298,7 @@ static void ask_named(struct external *x, enum list_kind kind, const char *metho
 
     if (x->server.p)
         scope.server = arena_dup(x->arena, x->server);
-    e = catalog_find(hub_catalog(x->hub), &scope, kind, x->named, &err);
+    e = catalog_find_any(hub_catalog(x->hub), &scope, kind, x->named, &err);
     l = e && e->server ? hub_link(x->hub, e->server) : NULL;
     if (!l) {
         fail_missing(x, how->key, how->missing, &err);

@@ -11,8 +11,10 @@
 
 /* One call of one of the tools. */
 struct external {
-    struct hub *hub;
+    struct gate *gate;
+    struct hub *hub;    /* the gate's */
     struct scope scope; /* without built-ins */
+    const struct external_caller *by;
     struct request *r;
     struct arena *arena;       /* of the message */
     struct span server, named; /* "server"; "tool", "prompt" or "uri"; p NULL: not given */

@@ -86,7 +86,8 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     struct hosts *s = NEW(struct hosts);
 
     s->loop = l;
-    s->hub = opts->hub;
+    s->gate = opts->gate;
+    s->hub = s->gate ? gate_hub(s->gate) : NULL;
     s->name = mem_dup_opt(opts->name);
     s->version = mem_dup_opt(opts->version);
     s->expose = opts->expose ? opts->expose : HOST_CATALOG | HOST_BUILTIN;
@@ -96,7 +97,7 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     list_init(&s->hosts);
     if (s->hub) {
         s->catalog = hub_catalog(s->hub);
-        s->relays = relays_new(s->hub);
+        s->relays = relays_new(s->gate);
         hosts_hear(s);
     } else {
         s->catalog = s->own = catalog_new();
@@ -108,6 +109,8 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
 void hosts_set_list_wait(struct hosts *s, uint64_t ms) { s->list_wait_ms = ms; }
 
 struct hub *hosts_hub(const struct hosts *s) { return s->hub; }
+
+struct gate *hosts_gate(const struct hosts *s) { return s->gate; }
 
 struct pb_loop *hosts_loop(const struct hosts *s) { return s->loop; }
 
@@ -257,13 +260,13 @@ static int check_scope(const struct hosts *s, const struct host_scope *want, str
     if (want->server && want->mode)
         return fail(err, PB_E_INVALID, "ask for a server or for a mode, not for both");
     if (want->server && !(s->hub && hub_link(s->hub, want->server)))
-        return fault_fail(err, FAULT_NO_SERVER, "There is no server '%.*s'", MCP_NAME_SHOWN_MAX,
+        return fault_fail(err, FAULT_NO_SERVER, "there is no server '%.*s'", MCP_NAME_SHOWN_MAX,
                           want->server);
     if (!want->mode || (modes && mode_find(modes, span_of(want->mode))))
         return 0;
     if (modes)
         put_mode_names(&names, modes);
-    return fail(err, PB_E_NOT_FOUND, "There is no mode '%.*s'; there are: %s", MCP_NAME_SHOWN_MAX,
+    return fail(err, PB_E_NOT_FOUND, "there is no mode '%.*s'; there are: %s", MCP_NAME_SHOWN_MAX,
                 want->mode, names.n ? buf_cstr(&names) : "none");
 }
 

@@ -2,6 +2,7 @@
  * server unprefixed, a mode), made when first wanted; all of one set share the hub and the parked
  * calls. A host is a pb_server whose provider answers out of the catalog and relays calls. */
 #pragma once
+#include "gate/gate.h"
 #include "hub/hub/hub.h"
 #include "mcp/serve/serve.h"
 
@@ -17,7 +18,7 @@ MUST_CHECK int host_parse_expose(const char *text, unsigned *out, struct pb_erro
 void host_write_expose(struct buf *out, unsigned expose);
 
 struct host_options {
-    struct hub *hub;            /* NULL: there is no client manager (T126) */
+    struct gate *gate;          /* before a hub; NULL: there is no client manager (T126) */
     unsigned expose;            /* 0: HOST_CATALOG | HOST_BUILTIN */
     const char *name, *version; /* NULL: Patchbay and its version */
     size_t max_request_bytes;   /* 0: REQUEST_BYTES_MAX */
@@ -29,7 +30,7 @@ struct host_options {
 struct hosts;
 struct host;
 
-/* The hub must outlive the set. */
+/* The gate and its hub must outlive the set. */
 struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts);
 void hosts_set_list_wait(struct hosts *s, uint64_t ms);
 /* Stops every host's server; frees when they have ended, then runs fn (may be NULL). */
@@ -47,6 +48,7 @@ MUST_CHECK int hosts_get(struct hosts *s, const struct host_scope *scope, struct
                          struct pb_error *err);
 struct pb_server *host_server(struct host *h);
 struct hub *hosts_hub(const struct hosts *s);
+struct gate *hosts_gate(const struct hosts *s); /* NULL: there is no hub */
 struct pb_loop *hosts_loop(const struct hosts *s);
 /* That are there now, of all hosts. One that keeps no session is not counted. */
 size_t hosts_clients(const struct hosts *s);

@@ -20,6 +20,7 @@
 
 struct hosts {
     struct pb_loop *loop;
+    struct gate *gate;       /* NULL: there is no hub */
     struct hub *hub;         /* NULL: there is none */
     struct catalog *catalog; /* the hub's */
     struct catalog *own;     /* instead, without a hub */
@@ -73,6 +74,10 @@ struct host {
     bool waits_stale; /* something happened that those who wait may have waited for */
 };
 
+static inline enum order_face host_face(const struct host *h)
+{
+    return h->control ? FACE_CLI : FACE_MCP;
+}
 /* Brings h->scope up to date. NULL: what the host shows is not there any more, and r (may be NULL)
  * has been told so. */
 const struct scope *host_view(struct host *h, struct request *r);

@@ -141,20 +141,20 @@ static void relay(struct host *h, struct request *r, const struct scope *scope,
 {
     struct hosts *s = h->set;
     struct buf params = s->params; /* taken out: what runs below may relay another one */
-    bool plain;
+    struct relay_order o = { .scope = scope,
+                             .mode = h->mode,
+                             .face = host_face(h),
+                             .server = t->server,
+                             .method = t->method,
+                             .subject = t->subject };
 
-    if (relay_resume(s->relays, r, scope))
+    if (relay_resume(s->relays, r, &o))
         return;
     s->params = (struct buf){ 0 };
     params.n = 0;
-    plain = relay_params(&params, r->params, t->own);
-    relay_start(s->relays, r,
-                &(struct relay_order){ .scope = scope,
-                                       .server = t->server,
-                                       .method = t->method,
-                                       .params = buf_span(&params),
-                                       .plain = plain,
-                                       .subject = t->subject });
+    o.plain = relay_params(&params, r->params, t->own);
+    o.params = buf_span(&params);
+    relay_start(s->relays, r, &o);
     if (s->params.p || params.cap > MCP_OUT_KEEP)
         buf_done(&params);
     else
@@ -167,11 +167,12 @@ static void tools_call(struct host *h, struct request *r, const struct scope *sc
     struct json arguments;
     const struct entry *e;
     struct pb_error err = { 0 };
+    const struct external_caller by = { scope, h->mode, host_face(h) };
 
     if (!need_string(r, r->params, "name", &name) || !read_arguments(r, &arguments))
         return;
-    e = catalog_find(h->set->catalog, scope, LIST_TOOLS, name, &err);
-    if (!e || (!e->server && !external_call(h->set->hub, scope, r, e->name, arguments))) {
+    e = catalog_find_any(h->set->catalog, scope, LIST_TOOLS, name, &err);
+    if (!e || (!e->server && !external_call(h->set->gate, &by, r, e->name, arguments))) {
         fail_unknown(h, r, "tool", name, &err);
         return;
     }
@@ -197,7 +198,7 @@ static void prompts_get(struct host *h, struct request *r, const struct scope *s
 
     if (!need_string(r, r->params, "name", &name) || !read_arguments(r, &arguments))
         return;
-    e = catalog_find(h->set->catalog, scope, LIST_PROMPTS, name, &err);
+    e = catalog_find_any(h->set->catalog, scope, LIST_PROMPTS, name, &err);
     if (!e || !e->server) {
         fail_unknown(h, r, "prompt", name, &err);
         return;

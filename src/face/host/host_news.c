@@ -318,5 +318,5 @@ void host_left(void *ctx, struct peer *p)
     relays_left(h->set->relays, p);
     host_roots_moved(h, p, false);
     caller_peer_key(p, &key);
-    hub_caller_left(h->set->hub, buf_cstr(&key));
+    gate_caller_left(h->set->gate, buf_cstr(&key));
 }

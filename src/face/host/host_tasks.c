@@ -40,6 +40,8 @@ void host_task(struct host *h, struct request *r, const struct scope *scope)
     relay_params(&params, r->params, (struct own_param[]){ { "taskId", task.own, true }, { 0 } });
     relay_start(h->set->relays, r,
                 &(struct relay_order){ .scope = scope,
+                                       .mode = h->mode,
+                                       .face = host_face(h),
                                        .server = arena_dup(arena, task.server),
                                        .method = arena_dup(arena, r->method),
                                        .params = buf_span(&params),

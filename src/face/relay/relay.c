@@ -38,6 +38,8 @@ static struct relay *relay_new(struct relays *s, const struct relay_order *o)
     c->set = s;
     c->where = (struct sm){ places, RELAY_RUNNING };
     c->scope = o->scope;
+    c->mode = o->mode;
+    c->face = o->face;
     c->server = tail;
     c->method = tail + server_n;
     c->subject = span_make(tail + server_n + method_n, o->subject.n);
@@ -94,7 +96,7 @@ static void relay_abandon(struct relay *c, enum call_cancel why)
     timer_stop(&c->timer);
     c->request = NULL;
     if (c->id && s)
-        hub_cancel(s->hub, c->id, why); /* the reply ends it: inside this, or it is on its way */
+        gate_cancel(s->gate, c->id, why); /* the reply ends it: inside this, or it is on its way */
     else
         relay_free(c);
 }
@@ -323,17 +325,32 @@ void relay_call(struct relay *c, struct span params, bool plain)
         .reply = on_reply,
         .ctx = c,
     };
+    struct json arguments = json_get(r->params, "arguments");
+    struct span trace = trace_of_params(r->params, &r->message->arena);
     struct pb_error err;
     int rc;
 
-    rc = hub_call(s->hub, &spec, &c->id, &err);
+    rc = gate_call(
+        s->gate,
+        &(struct order){ .call = spec,
+                         .face = c->face,
+                         .scope = c->scope,
+                         .mode = c->mode,
+                         .conversation = c->face == FACE_CLI ? RELAY_CLI_CONVERSATION : NULL,
+                         .arguments = json_text(arguments),
+                         .arguments_blob = r->message->bytes,
+                         .trace = trace.n ? trace : r->env.trace,
+                         .trace_told = trace.n > 0,
+                         .ask = c->can & 1U << QUESTION_FORM ? relay_on_gate_question : NULL,
+                         .ask_over = relay_on_gate_over },
+        &c->id, &err);
     words_back(s, &words);
     if (rc < 0) {
         c->id = 0;
         relay_reply_fault(c, &err);
         relay_end(c);
     } else if (peer_congested(r->peer)) {
-        hub_hold(s->hub, c->id, true);
+        gate_hold(s->gate, c->id, true);
     }
 }
 
@@ -352,11 +369,12 @@ static void on_timer(void *ctx)
 
 /* ---- the set ------------------------------------------------------------------------------ */
 
-struct relays *relays_new(struct hub *hub)
+struct relays *relays_new(struct gate *gate)
 {
     struct relays *s = NEW(struct relays);
 
-    s->hub = hub;
+    s->gate = gate;
+    s->hub = gate_hub(gate);
     list_init(&s->relays);
     list_init(&s->elicits);
     id_random(s->key, sizeof s->key);
@@ -411,7 +429,7 @@ void relays_congested(struct relays *s, const struct peer *p, bool on)
         struct relay *c = CONTAINER_OF(pos, struct relay, in_set);
 
         if (c->id && c->request && c->request->peer == p)
-            hub_hold(s->hub, c->id, on);
+            gate_hold(s->gate, c->id, on);
     }
 }
 
@@ -437,7 +455,7 @@ void relay_start(struct relays *s, struct request *r, const struct relay_order *
     relay_hold(c);
     relay_call(c, o->params, o->plain);
     if (c->id && c->request && c->request->env.era == ERA_LEGACY &&
-        hub_call_era(s->hub, c->id) != ERA_LEGACY)
+        gate_call_era(s->gate, c->id) != ERA_LEGACY)
         c->params = blob_new(o->params);
     relay_release(c);
 }

@@ -18,6 +18,7 @@
  * at the server is a result with isError for tools/call, {"error":code,"message":text} as its text,
  * and an error for all other methods. */
 #pragma once
+#include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "mcp/serve/serve.h"
@@ -25,12 +26,22 @@
 
 struct relays;
 
-struct relays *relays_new(struct hub *hub);
+struct relays *relays_new(struct gate *gate);
 /* Calls are cancelled, parked ones too. NULL is fine. */
 void relays_free(struct relays *s);
 
+/* All that is asked from the command line belongs together, whichever of its programs asks: what
+ * was permitted for a while to one is permitted to the next. */
+#define RELAY_CLI_CONVERSATION "cli"
+
+/* In _meta of an elicitation that is a question of the gate's: its id. A server can write that,
+ * too; who can ask us about the question believes us alone. */
+#define RELAY_META_QUESTION "patchbay/question"
+
 struct relay_order {
     const struct scope *scope; /* how URIs are written for this client; outlives the call */
+    const char *mode;          /* that the scope is of, or NULL; likewise */
+    enum order_face face;
     const char *server;
     const char *method;
     struct span params;  /* for the server: its own names; without protocol _meta; copied */
@@ -40,8 +51,9 @@ struct relay_order {
 /* Answers r, later. */
 void relay_start(struct relays *s, struct request *r, const struct relay_order *o);
 /* True: r brings back a requestState (and answers): it has been taken, or refused when the state is
- * not ours, late, another client's or another request's. False: it has none. */
-bool relay_resume(struct relays *s, struct request *r, const struct scope *scope);
+ * not ours, late, another client's or another request's. False: it has none. Of the order, what is
+ * said of the client is looked at: scope, mode and face. */
+bool relay_resume(struct relays *s, struct request *r, const struct relay_order *like);
 /* The task that a client means by an id. False: none that it was given, or one of a server that is
  * gone or that this scope does not show. The spans lie in the arena. */
 struct task_name;

@@ -129,7 +129,31 @@ void ask_free(struct relay_ask *a)
     free(a->key);
     free(a->params);
     free(a->answer);
+    free(a->gate_question);
     free(a);
+}
+
+void ask_answered(struct relay_ask *a, struct span answer)
+{
+    AUTO_FREE char *gate_question = TAKE(a->gate_question);
+    struct link_question *q = a->question;
+    struct relay *c = a->relay;
+
+    ask_free(a);
+    if (gate_question)
+        relay_answer_gate(c, gate_question, answer);
+    else
+        link_answer(q, answer);
+}
+
+/* A question of the gate stays: others may answer it. */
+void ask_refused(struct relay_ask *a, int code, const char *why)
+{
+    struct link_question *q = a->question;
+
+    ask_free(a);
+    if (q)
+        link_refuse(q, code, why);
 }
 
 void asks_drop(struct relay *c)
@@ -140,8 +164,7 @@ void asks_drop(struct relay *c)
 
 /* ---- a legacy server asks ----------------------------------------------------------------- */
 
-/* When the last of them is gone, the server works again. */
-static void go_on(struct relay *c)
+void relay_go_on(struct relay *c)
 {
     if (!c->n_asks && c->where.now == RELAY_ASKING)
         sm_move(&c->where, c, RELAY_RUNNING);
@@ -156,7 +179,7 @@ static void on_answer(struct request *r, void *ctx, struct span result, const st
     (void)r;
     a->open = false;
     ask_free(a);
-    go_on(c);
+    relay_go_on(c);
     if (!err)
         link_answer(q, result);
     else
@@ -181,20 +204,24 @@ static void ask_client(struct relay *c, struct link_question *q, enum question_k
         sm_move(&c->where, c, RELAY_ASKING);
 }
 
-static void keep_for_client(struct relay *c, struct link_question *q, enum question_kind kind,
-                            struct span params)
+struct relay_ask *ask_keep(struct relay *c, enum question_kind kind, struct span params)
 {
     AUTO_BUF struct buf key = { 0 };
     struct relay_ask *a = ask_new(c, kind);
 
     buf_printf(&key, "q%u", ++c->last_key); /* keys are never used twice in a call */
     a->key = buf_take(&key);
-    a->question = q;
     a->params = params.n ? mem_dupn(params.p, params.n) : NULL;
     a->params_n = params.n;
     c->set->ask_bytes += params.n;
     if (c->where.now == RELAY_RUNNING)
         relay_park_soon(c);
+    return a;
+}
+
+bool asks_have_room(const struct relay *c, struct span params)
+{
+    return params.n <= RELAY_ASK_BYTES && c->set->ask_bytes + params.n <= RELAY_ASKS_BYTES;
 }
 
 static void take_question(struct relay *c, struct link_question *q, enum question_kind kind,
@@ -206,10 +233,10 @@ static void take_question(struct relay *c, struct link_question *q, enum questio
         link_refuse(q, RPC_INTERNAL_ERROR, "Too many questions of this call are open");
     else if (c->request && c->request->env.era == ERA_LEGACY)
         ask_client(c, q, kind, params);
-    else if (params.n > RELAY_ASK_BYTES || c->set->ask_bytes + params.n > RELAY_ASKS_BYTES)
+    else if (!asks_have_room(c, params))
         link_refuse(q, RPC_INTERNAL_ERROR, "This is more than can be kept until a client answers");
     else
-        keep_for_client(c, q, kind, params);
+        ask_keep(c, kind, params)->question = q;
 }
 
 /* The one place that decides whether a legacy server may ask this client; the link has decided that
@@ -249,7 +276,7 @@ void relay_on_withdrawn(void *ctx, const struct link_question *q)
         if (a->question == q) {
             ask_free(a);
             if (c->where.now != RELAY_OVER)
-                go_on(c);
+                relay_go_on(c);
             break;
         }
     }

@@ -13,6 +13,7 @@
  *   relay_result.c   a server's result for the client
  *   relay_error.c    how a call that failed is told
  *   relay_ask.c      questions of legacy servers on their way
+ *   relay_gate.c     questions of the gate
  *   relay_rounds.c   a modern server wants input
  *   relay_park.c     calls that wait for a modern client to come back
  *   relay_resume.c   a client comes back
@@ -21,6 +22,7 @@
  *   relay_tasks.c    tasks of modern servers
  *   task_id.c        the id of a task as clients see it */
 #pragma once
+#include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -44,7 +46,8 @@ struct relay_ask {
     struct list in_relay;
     struct relay *relay;
     enum question_kind kind;
-    struct link_question *question; /* of a legacy server; NULL: an entry of input_required */
+    struct link_question *question; /* of a legacy server; NULL: an entry of input_required, or */
+    char *gate_question;            /* the gate's, by its id */
     char *key;                      /* its key in inputRequests, as written */
     bool open;                      /* request_question() has it for its ctx */
     char *params;                   /* JSON; for a client that is asked later; may be NULL */
@@ -61,9 +64,11 @@ struct relay {
     const struct pb_server *origin; /* where its client came in */
     const struct peer *peer;        /* who ends a parked call by leaving; NULL: nobody */
     const struct scope *scope;
+    const char *mode;
+    enum order_face face;
     const char *server, *method; /* these and the subject lie behind the struct */
     struct span subject;
-    uint64_t id;         /* of the hub's call; 0: none runs */
+    uint64_t id;         /* of the gate's order; 0: none is under way */
     struct blob *params; /* kept for further rounds of a legacy client; may be NULL */
     char *upstream;      /* the server's requestState, a JSON string; NULL: none */
     struct list asks;
@@ -98,7 +103,8 @@ struct relay_words {
 };
 
 struct relays {
-    struct hub *hub;
+    struct gate *gate;
+    struct hub *hub; /* the gate's */
     struct list relays;
     struct map parked;   /* ticket -> struct relay */
     struct map parkers;  /* caller -> struct parker */
@@ -135,11 +141,28 @@ void ask_free(struct relay_ask *a);
 /* Asks the client of a relay, which is a legacy one. */
 MUST_CHECK int ask_put(struct relay_ask *a, struct span params, request_answer_fn *fn,
                        struct pb_error *err);
+/* For a modern client: it is asked when it is answered, at the end of this turn. */
+struct relay_ask *ask_keep(struct relay *c, enum question_kind kind, struct span params);
+bool asks_have_room(const struct relay *c, struct span params);
+/* When the last of them is gone, a relay that was asking runs again. */
+void relay_go_on(struct relay *c);
 void asks_drop(struct relay *c);
 /* call_spec.question */
 bool relay_on_question(void *ctx, struct link_question *q, struct span method, struct span params);
 /* call_spec.withdrawn */
 void relay_on_withdrawn(void *ctx, const struct link_question *q);
+
+/* The server of a legacy call, or the gate, gets the answer; the ask is gone. `answer` is the
+ * result of an elicitation or a sampling. */
+void ask_answered(struct relay_ask *a, struct span answer);
+/* One that is not going to be answered by this client. */
+void ask_refused(struct relay_ask *a, int code, const char *why);
+
+/* relay_gate.c: order.ask and order.ask_over. */
+bool relay_on_gate_question(void *ctx, const struct question *q);
+void relay_on_gate_over(void *ctx, const struct question *q);
+/* What the client has answered to a question of the gate. */
+void relay_answer_gate(struct relay *c, const char *id, struct span answer);
 
 /* relay_elicit.c */
 /* Its client is about to be asked to open a URL. */

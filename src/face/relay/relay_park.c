@@ -64,22 +64,13 @@ void relay_drop_kept(struct relay *c)
     free(k);
 }
 
-/* Takes one question out, for good. */
-static struct link_question *take_question(struct relay_ask *a)
-{
-    struct link_question *q = a->question;
-
-    ask_free(a);
-    return q;
-}
-
 /* The client is not going to be asked. */
 static void refuse_all(struct relay *c, const char *why)
 {
     relay_hold(c);
     while (!list_empty(&c->asks))
-        link_refuse(take_question(CONTAINER_OF(c->asks.next, struct relay_ask, in_relay)),
-                    RPC_INTERNAL_ERROR, why);
+        ask_refused(CONTAINER_OF(c->asks.next, struct relay_ask, in_relay), RPC_INTERNAL_ERROR,
+                    why);
     relay_release(c);
 }
 
@@ -154,7 +145,7 @@ static void park(struct relay *c)
     sm_move(&c->where, c, RELAY_PARKED);
     enter(c, buf_span(&caller));
     timer_start(&c->timer, MCP_ASK_MS);
-    hub_hold(c->set->hub, c->id, false); /* nobody is slow to read what nobody waits for */
+    gate_hold(c->set->gate, c->id, false); /* nobody is slow to read what nobody waits for */
     c->request = NULL;
     r->work = NULL;
     r->cancel = NULL;
@@ -229,11 +220,8 @@ static void give_answers(struct relay *c, struct json inputs)
 {
     struct relay_ask *a;
 
-    while (!c->dead && (a = find_answered(c, inputs)) != NULL) {
-        struct span answer = json_text(json_get(inputs, a->key));
-
-        link_answer(take_question(a), answer);
-    }
+    while (!c->dead && (a = find_answered(c, inputs)) != NULL)
+        ask_answered(a, json_text(json_get(inputs, a->key)));
 }
 
 static void go_on(struct relay *c, struct json inputs)
@@ -284,7 +272,7 @@ void relay_resume_parked(struct relays *s, struct request *r, const struct scope
     sm_move(&c->where, c, RELAY_RUNNING);
     relay_attach(c, r);
     if (c->id && peer_congested(r->peer))
-        hub_hold(s->hub, c->id, true);
+        gate_hold(s->gate, c->id, true);
     if (c->kept)
         deliver_kept(c);
     else

@@ -50,18 +50,20 @@ static void retry_params(struct buf *out, const struct request *r, const struct 
     relay_params(out, r->params, own);
 }
 
-static void resume_passed(struct relays *s, struct request *r, const struct scope *scope,
+static void resume_passed(struct relays *s, struct request *r, const struct relay_order *like,
                           const struct relay_state *st, struct arena *arena)
 {
     AUTO_BUF struct buf params = { 0 };
     struct relay_order o = {
-        .scope = scope,
+        .scope = like->scope,
+        .mode = like->mode,
+        .face = like->face,
         .server = arena_dup(arena, st->server),
         .method = arena_dup(arena, r->method),
         .subject = st->subject,
     };
 
-    if (!leads_there(s, r, scope, st, arena)) {
+    if (!leads_there(s, r, like->scope, st, arena)) {
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "requestState is not valid for this request");
         return;
     }
@@ -70,7 +72,7 @@ static void resume_passed(struct relays *s, struct request *r, const struct scop
     relay_start(s, r, &o);
 }
 
-bool relay_resume(struct relays *s, struct request *r, const struct scope *scope)
+bool relay_resume(struct relays *s, struct request *r, const struct relay_order *like)
 {
     AUTO_ARENA struct arena arena = { 0 };
     struct json text = { 0 }, inputs;
@@ -88,8 +90,8 @@ bool relay_resume(struct relays *s, struct request *r, const struct scope *scope
     else if (relay_open(&st, s, r, text, &arena, &err) < 0)
         request_fail(r, RPC_INVALID_PARAMS, SPAN(""), "%s", err.msg);
     else if (st.ticket.n)
-        relay_resume_parked(s, r, scope, st.ticket);
+        relay_resume_parked(s, r, like->scope, st.ticket);
     else
-        resume_passed(s, r, scope, &st, &arena);
+        resume_passed(s, r, like, &st, &arena);
     return true;
 }

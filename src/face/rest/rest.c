@@ -55,6 +55,13 @@ static void view_link(void *ctx, struct link *l)
     view_apply(s->view, &e);
 }
 
+static void on_question(void *ctx, const struct question *q, bool over)
+{
+    struct rest *s = ctx;
+
+    rest_events_question(s->events, q, over);
+}
+
 /* ---- life ---- */
 
 struct rest *rest_new(const struct rest_options *o)
@@ -64,6 +71,7 @@ struct rest *rest_new(const struct rest_options *o)
 
     s->hosts = o->hosts;
     s->loop = hosts_loop(o->hosts);
+    s->gate = hosts_gate(o->hosts);
     s->hub = hosts_hub(o->hosts);
     s->http = o->http;
     s->view = view_new();
@@ -73,6 +81,9 @@ struct rest *rest_new(const struct rest_options *o)
     list_init(&s->jobs);
     list_init(&s->trials);
     list_init(&s->lookups);
+    list_init(&s->reads);
+    if (s->gate)
+        gate_listen(s->gate, &(struct gate_listener){ .question = on_question, .ctx = s });
     if (s->hub) {
         hub_each(s->hub, view_link, s);
         s->news = hub_listen(s->hub, &listener);
@@ -92,6 +103,7 @@ void rest_drain(struct rest *s)
     rest_events_end(s->events, NULL, NULL);
     rest_trials_end(s);
     rest_lookups_end(s);
+    rest_reads_end(s);
 }
 
 void rest_free(struct rest *s)
@@ -100,6 +112,9 @@ void rest_free(struct rest *s)
         return;
     if (s->news)
         hub_unlisten(s->news);
+    if (s->gate)
+        gate_unlisten(s->gate, s);
+    rest_reads_end(s);
     rest_jobs_leave(s);
     rest_trials_leave(s);
     rest_events_free(s->events);

@@ -105,6 +105,7 @@ enum rest_flags {
     REST_STREAM = 4,    /* never ends by itself */
     REST_PUBLIC = 8,    /* the same for everybody, nothing of this machine: wants no token */
     REST_READ = 16,     /* changes nothing: a token that may read will do */
+    REST_BYTES = 32,    /* answers with bytes that others wrote: JSON, or none */
 };
 
 /* Which failures an answer may be, beside those of the guard and of the body's form. */
@@ -114,7 +115,8 @@ enum rest_errors {
     REST_502 = 4,
     REST_503 = 8,
     REST_504 = 16,
-    REST_500 = 32, /* config.json could not be written */
+    REST_500 = 32, /* a file could not be read or written */
+    REST_410 = 64,
 };
 
 struct rest_call;

@@ -11,6 +11,7 @@
 #include "mcp/rpc/rpc.h"
 #include "rest_impl.h"
 #include <ctype.h>
+#include <stdio.h>
 
 struct rest_ask;
 
@@ -22,9 +23,11 @@ struct rest_ask_kind {
     void (*answer)(struct rest_ask *a, const struct client_reply *reply);
 };
 
+enum { RUN_CHARS = 13 }; /* "rest-", and whose token it is */
+
 struct rest_ask {
     const struct rest_ask_kind *kind;
-    struct hub *hub;
+    struct gate *gate;
     struct http_request *r; /* NULL: gone */
     uint64_t id, limit_ms;
     char *server, *named;
@@ -89,19 +92,6 @@ static void fail_ask(const struct rest_ask *a, const struct pb_error *err, struc
 
 /* ---- how it is asked ---- */
 
-/* A page or script may say what it is; what is no such label is no reason to refuse the call. */
-static const char *client_of(struct rest_call *c)
-{
-    struct span label = http_header(c->r, "X-Patchbay-Client", NULL);
-
-    if (!label.n || label.n > MCP_CLIENT_LABEL_MAX)
-        return "REST";
-    for (size_t i = 0; i < label.n; i++)
-        if (!isalnum((unsigned char)label.p[i]) && !memchr(" ._/-", label.p[i], 5))
-            return "REST";
-    return arena_dup(&c->arena, label);
-}
-
 static bool is_uuid(const char *s)
 {
     static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -122,7 +112,7 @@ static bool check_ask(struct rest_call *c)
         rest_refuse(c->r, "timeout_s: expected seconds from 0.001 to %d", SPEC_SECONDS_MAX);
     else if (id && !is_uuid(id))
         rest_refuse(c->r, "id: expected a UUID");
-    else if (id && hub_has_call(c->hub, id))
+    else if (id && gate_has_call(c->rest->gate, id))
         rest_fail(c->r, &(struct rest_failure){ 409, "duplicate_call", "id", span_of(id),
                                                 .message = "A call with this id is running" });
     else
@@ -148,7 +138,7 @@ static void on_gone(void *ctx)
     struct rest_ask *a = ctx;
 
     a->r = NULL;
-    hub_cancel(a->hub, a->id, CALL_BY_USER);
+    gate_cancel(a->gate, a->id, CALL_BY_USER);
 }
 
 static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const char *server,
@@ -157,32 +147,41 @@ static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const cha
     const struct link *l = hub_link(c->hub, server);
     const struct rest_value *limit = rest_value(c, "timeout_s");
     const char *id = rest_text(c, "id");
+    struct span trace = http_header(c->r, "traceparent", NULL);
+    char conversation[RUN_CHARS + 1];
     struct pb_error err;
     struct rest_ask *a;
 
     if (!check_ask(c))
         return;
+    /* What one token was allowed, another was not. */
+    snprintf(conversation, sizeof conversation, "rest-%.8s", c->principal ? c->principal : "");
     a = NEW(struct rest_ask);
     *a = (struct rest_ask){ .kind = kind,
-                            .hub = c->hub,
+                            .gate = c->rest->gate,
                             .r = c->r,
                             .limit_ms =
                                 limit->given ? (uint64_t)(limit->number * 1000) : link_call_ms(l),
                             .server = mem_dup(server),
                             .named = mem_dupn(named.p, named.n) };
-    if (hub_call(c->hub,
-                 &(struct call_spec){ .server = a->server,
-                                      .method = kind->method,
-                                      .params = params,
-                                      .subject = named,
-                                      .timeout_ms = limit->given ? a->limit_ms : 0,
-                                      .caller = "",
-                                      .client = client_of(c),
-                                      .uuid = id,
-                                      .wants_progress = id != NULL, /* it will be looked for */
-                                      .reply = on_reply,
-                                      .ctx = a },
-                 &a->id, &err) < 0) {
+    if (gate_call(a->gate,
+                  &(struct order){ .call = { .server = a->server,
+                                             .method = kind->method,
+                                             .params = params,
+                                             .subject = named,
+                                             .timeout_ms = limit->given ? a->limit_ms : 0,
+                                             .caller = "",
+                                             .client = rest_client(c, "REST"),
+                                             .uuid = id,
+                                             .wants_progress = id != NULL, /* it will be looked
+                                                                              for */
+                                             .reply = on_reply,
+                                             .ctx = a },
+                                   .face = FACE_REST,
+                                   .conversation = conversation,
+                                   .trace = trace_valid(trace) ? trace : SPAN(""),
+                                   .arguments = json_text(rest_value(c, "arguments")->json) },
+                  &a->id, &err) < 0) {
         fail_ask(a, &err, SPAN(""));
         ask_free(a);
         return;
@@ -243,7 +242,7 @@ static void ask_named(struct rest_call *c, const struct rest_ask_kind *kind)
     struct scope scope = { 0 };
     struct pb_error err = { 0 };
     const struct entry *e =
-        catalog_find(hub_catalog(c->hub), &scope, kind->list, span_of(item), &err);
+        catalog_find_any(hub_catalog(c->hub), &scope, kind->list, span_of(item), &err);
     struct span name = { 0 };
 
     if (e)

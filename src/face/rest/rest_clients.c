@@ -25,7 +25,7 @@ static void put_tools(struct json_out *o, const struct hub *h, const char *serve
 
     json_begin_array(o, "tools");
     for (size_t i = 0; i < n; i++)
-        if (all[i]->enabled && all[i]->server && strcmp(all[i]->server, server) == 0)
+        if (all[i]->enabled && !all[i]->held && all[i]->server && strcmp(all[i]->server, server) == 0)
             json_put_span(o, NULL, all[i]->id);
     json_end(o);
 }
@@ -72,6 +72,7 @@ void rest_clients_connect(struct rest_call *c)
         return;
     }
     spec->runtime_only = true;
+    spec->origin = SPEC_ORIGIN_REST;
     if (hub_add(c->hub, spec, &err) < 0)
         rest_fail_hub(c->r, &err, "name", name);
     else

@@ -111,6 +111,26 @@ static bool read_new(struct rest_call *c, struct spec **out, struct buf *entry)
     return rc == 0;
 }
 
+/* An entry says where it came from, whatever it said itself. */
+static void set_origin(struct buf *entry, enum spec_origin origin)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf text = { 0 };
+    struct json_out o = json_out(&text);
+
+    if (json_parse(&doc, buf_span(entry), &(struct json_opts){ .keep_depth = 1 }, NULL) < 0)
+        return;
+    json_begin_object(&o, NULL);
+    JSON_FOREACH(member, json_root(&doc))
+        if (!json_key_is(member, "origin"))
+            json_put_raw_key(&o, json_key_str(member, &a), json_text(member));
+    json_put_str_opt(&o, "origin", spec_origin_name(origin));
+    json_end(&o);
+    entry->n = 0;
+    buf_add_span(entry, buf_span(&text));
+}
+
 static void reply_dry(struct rest_call *c, const struct spec *spec)
 {
     AUTO_BUF struct buf body = { 0 }, entry = { 0 }, what = { 0 };
@@ -225,6 +245,18 @@ static int switch_tool(struct rest_job *j, struct pb_error *err)
 
 /* ---- changing an entry ---- */
 
+/* Another program in place of what a person wrote is not what a person wrote. */
+static enum spec_origin origin_of(const struct spec *kept, struct span entry)
+{
+    AUTO(spec) struct spec *fresh = NULL;
+
+    if (kept->origin != SPEC_ORIGIN_PERSON)
+        return kept->origin;
+    if (parse_entry(&fresh, kept->name, entry, NULL) < 0 || !spec_same_link(kept, fresh))
+        return SPEC_ORIGIN_REST;
+    return SPEC_ORIGIN_PERSON;
+}
+
 /* Whoever edits what GET showed sends the rest back as it was shown, without secrets and with
  * variables filled in: that stays as it is. */
 static int configure_server(struct rest_job *j, struct pb_error *err)
@@ -244,6 +276,8 @@ static int configure_server(struct rest_job *j, struct pb_error *err)
     rc = json_parse(&doc, buf_span(&s->entry), NULL, err);
     if (rc == 0)
         rc = rest_unmask(&entry, json_root(&doc), &m, err);
+    if (rc == 0)
+        set_origin(&entry, origin_of(m.kept, buf_span(&entry)));
     if (rc == 0)
         rc = json_parse(&doc, buf_span(&entry), NULL, err);
     return rc < 0 ? rc : rest_secrets_save(j, json_root(&doc), buf_span(&s->secrets), m.kept, err);
@@ -346,6 +380,7 @@ void rest_servers_add(struct rest_call *c)
     if (!s)
         return;
     s->force = rest_yes(c, "force");
+    set_origin(&entry, spec->origin != SPEC_ORIGIN_PERSON ? spec->origin : SPEC_ORIGIN_REST);
     s->entry = buf_move(&entry);
     s->secrets = buf_move(&secrets);
     rest_job_start(&s->job);

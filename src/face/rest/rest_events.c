@@ -21,13 +21,19 @@ enum { PARTS = 64, RETRY_MS = 1000, ID_MAX = 64, BOOT_CHARS = 8 };
 /* Kinds beside those of the hub. OWN: about the stream itself, such as that a reader has missed
  * something and must read everything again. It goes to every reader, also to one that asked for
  * some kinds only. */
-enum { OWN = -1, TOAST = EVENT_KINDS, KINDS };
-static const char toast_name[] = "toast";
+enum { OWN = -1, TOAST = EVENT_KINDS, QUESTION, QUESTION_OVER, KINDS };
+_Static_assert(KINDS <= 32, "a reader's choice is a bit for each");
+static const char *const more_names[] = { "toast", "question", "question_over" };
+
+static const char *kind_name(int kind)
+{
+    return kind >= TOAST ? more_names[kind - TOAST] : hub_event_name((enum hub_event_kind)kind);
+}
 
 /* One that has happened. */
 struct happening {
     struct blob *text; /* as it goes out */
-    int kind;          /* enum hub_event_kind, TOAST, or OWN */
+    int kind;          /* enum hub_event_kind, or one of those above */
     char *server;      /* NULL: of none */
 };
 
@@ -290,7 +296,7 @@ void rest_events_toast(struct rest_events *e, const struct hub_event *event)
         !view_toast(event, event->spec->display_name, &text, &toast))
         return;
     json_begin_object(&o, NULL);
-    json_put_str(&o, "type", toast_name);
+    json_put_str(&o, "type", kind_name(TOAST));
     json_put_str(&o, "server", event->server);
     json_put_seconds(&o, "at", event->at);
     json_put_span(&o, "text", buf_span(&text));
@@ -298,7 +304,27 @@ void rest_events_toast(struct rest_events *e, const struct hub_event *event)
     json_put_bool(&o, "spinner", toast.spinner);
     json_put_bool(&o, "dismisses", toast.dismisses_itself);
     json_end(&o);
-    add(e, TOAST, toast_name, event->server, buf_span(&data));
+    add(e, TOAST, kind_name(TOAST), event->server, buf_span(&data));
+}
+
+void rest_events_question(struct rest_events *e, const struct question *q, bool over)
+{
+    AUTO_BUF struct buf data = { 0 };
+    struct json_out o = json_out(&data);
+    int kind = over ? QUESTION_OVER : QUESTION;
+
+    if (!e->recording)
+        return;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "type", kind_name(kind));
+    json_put_str(&o, "server", q->server);
+    json_put_seconds(&o, "at", loop_wall(e->loop));
+    if (over)
+        json_put_str(&o, "id", q->id);
+    else
+        question_write(&o, "question", q);
+    json_end(&o);
+    add(e, kind, kind_name(kind), q->server, buf_span(&data));
 }
 
 size_t rest_events_streams(const struct rest_events *e) { return e->n_readers; }
@@ -368,11 +394,6 @@ void rest_events_free(struct rest_events *e)
 }
 
 /* ---- the route ---- */
-
-static const char *kind_name(int kind)
-{
-    return kind == TOAST ? toast_name : hub_event_name((enum hub_event_kind)kind);
-}
 
 /* "serverLog,serverStateChanged". False: answered. */
 static bool read_kinds(struct rest_call *c, unsigned *out)

@@ -4,10 +4,18 @@
  *   rest_routes.c          the one table of what REST can do
  *   rest_find.c            which route a request is for
  *   rest_params.c          what a request says, checked against its route
+ *   rest_pins.c      what was approved of the definitions of servers
  *   rest_reply.c           answers, and what each failure means in HTTP
  *   rest_act.c             what is done to a server, and what came of it
  *   rest_job.c             changes of the config, on a worker
- *   rest_status.c          the daemon, the calls, the alerts
+ *   rest_reads.c           requests that the store answers
+ *   rest_status.c          the daemon, the alerts
+ *   rest_calls.c           calls: under way, ended, recorded
+ *   rest_store.c           the store, and its objects
+ *   rest_questions.c       what people are asked before a call goes on
+ *   rest_grants.c          what they have allowed for a while
+ *   rest_policy.c          the rules, and what they say about a call
+ *   rest_dry_run.c         rules tried on recorded calls
  *   rest_servers.c         servers as a console sees and rules them
  *   rest_config.c          adding, configuring and removing them
  *   rest_parse.c           what servers a text describes
@@ -21,10 +29,11 @@
  *   rest_modes.c           modes
  *   rest_settings.c        settings
  *   rest_events.c          everything that happens, as it happens
- *   rest_recent.c          the last calls that ended
+ *   rest_recent.c          the last calls that ended, where nothing is recorded
  *   rest_metrics.c         numbers for Prometheus
  *   rest_shapes.c          what is answered, member by member
  *   rest_shapes_events.c   the data of events
+ *   rest_shapes_gate.c     records, questions, grants and rules in answers
  *   rest_shapes_lists.c    tools, resources and prompts in answers
  *   rest_schema.c          shapes as JSON Schema, and an example of each (examples.json)
  *   rest_openapi.c         the table as an OpenAPI document
@@ -32,6 +41,7 @@
 #pragma once
 #include "face/control/control.h"
 #include "face/host/host.h"
+#include "gate/gate.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/secrets/secrets.h"
@@ -47,7 +57,8 @@ struct rest_recent;
 struct rest {
     struct hosts *hosts;
     struct pb_loop *loop;
-    struct hub *hub; /* NULL: there is none */
+    struct gate *gate; /* NULL: there is no hub */
+    struct hub *hub;   /* NULL: there is none */
     const struct http_server *http;
     struct hub_subscription *news;
     struct view *view; /* without tools and logs: these are read where they are kept */
@@ -57,7 +68,9 @@ struct rest {
     struct list jobs;    /* changes of the config that are under way */
     struct list trials;  /* servers that are being tried */
     struct list lookups; /* questions to registries */
-    size_t under_way;    /* requests, but for streams */
+    struct list reads;   /* questions to the store */
+    size_t reads_n, dry_runs;
+    size_t under_way; /* requests, but for streams */
 };
 
 /* ---- one request ---- */
@@ -91,6 +104,10 @@ const struct rest_value *rest_value(const struct rest_call *c, const char *name)
 /* NULL: not given. */
 const char *rest_text(const struct rest_call *c, const char *name);
 uint64_t rest_count(const struct rest_call *c, const char *name, uint64_t fallback);
+/* Seconds since 1970 as microseconds, 0 if it is not given. False: refused and answered. */
+bool rest_time(struct rest_call *c, const char *name, int64_t *us);
+/* What the client says it is; `fallback` when it says nothing that can be shown. */
+const char *rest_client(struct rest_call *c, const char *fallback);
 bool rest_yes(const struct rest_call *c, const char *name);
 
 /* ---- answers: rest_reply.c ---- */
@@ -109,6 +126,8 @@ struct rest_failure {
     const char *headers; /* more lines; may be NULL */
 };
 void rest_fail(struct http_request *r, const struct rest_failure *f);
+/* {"status":"ok"} */
+void rest_reply_ok(struct http_request *r);
 /* 400 invalid_request. */
 void rest_refuse(struct http_request *r, const char *fmt, ...) PRINTF(2, 3);
 /* What a failed hub function means; the key is "server" unless said. */
@@ -198,6 +217,39 @@ void rest_trials_leave(struct rest *s);
 
 void rest_lookups_end(struct rest *s);
 
+/* ---- questions to the store: rest_reads.c ---- */
+
+/* One request that asks it, once or several times, one after the other. Its struct begins with
+ * this. */
+struct rest_read {
+    struct list in_rest;
+    struct rest *rest;       /* NULL: closed */
+    struct store *store;     /* NULL: nothing is recorded */
+    struct http_request *r;  /* NULL: gone */
+    struct store_read *read; /* under way; who is called back sets it to NULL */
+    bool working;            /* a worker has it */
+    void (*work)(struct rest_read *w), (*worked)(struct rest_read *w);
+    void (*done)(struct rest_read *w); /* ends what is its own; may be NULL */
+};
+/* NULL: nothing is recorded. */
+struct store *rest_store_of(const struct rest_call *c);
+/* NULL: too many ask, and that was answered. */
+void *rest_read_new(struct rest_call *c, size_t size, void (*done)(struct rest_read *w));
+/* It was asked; NULL: it is closing, and that is answered. */
+void rest_read_begin(struct rest_read *w, struct store_read *read);
+/* Does something on a worker, then the other thing on the loop, if somebody still waits for it. */
+void rest_read_work(struct rest_read *w, void (*on_worker)(struct rest_read *w),
+                    void (*then)(struct rest_read *w));
+/* Both free it. */
+void rest_read_end(struct rest_read *w);
+void rest_read_fail(struct rest_read *w, const struct pb_error *err);
+void rest_reads_end(struct rest *s);
+
+/* ---- rules: rest_policy.c ---- */
+
+/* NULL: they are wrong, and that was answered. */
+struct policy *rest_policy_read(struct rest_call *c, struct span text);
+
 /* ---- events: rest_events.c ---- */
 
 struct rest_events *rest_events_new(struct rest *s);
@@ -206,6 +258,7 @@ void rest_events_free(struct rest_events *e);
 void rest_events_end(struct rest_events *e, bool (*stays)(void *ctx, const char *principal),
                      void *ctx);
 void rest_events_hub(struct rest_events *e, const struct hub_event *event);
+void rest_events_question(struct rest_events *e, const struct question *q, bool over);
 /* One of our own. */
 void rest_events_tell(struct rest_events *e, const char *type);
 /* What a person is to be told of a change of state, if anything. */
@@ -223,9 +276,12 @@ void rest_metrics_hub(struct rest_metrics *m, const struct hub *h, const struct 
 struct rest_recent *rest_recent_new(void);
 void rest_recent_free(struct rest_recent *r);
 void rest_recent_hub(struct rest_recent *r, const struct hub_event *event);
-/* Newest first, at most `limit`. */
-void rest_recent_write(struct json_out *o, const char *key, const struct rest_recent *r,
-                       uint64_t limit);
+/* As store_find(): "recent" and, if there is one, "next". Of what a query may say it knows the
+ * server, tool, caller, status and times, and which page. */
+void rest_recent_write(struct json_out *o, const struct rest_recent *r, const struct call_query *q);
+uint64_t rest_recent_count(const struct rest_recent *r);
+/* One by its id: the members of an object. False: it has none. */
+bool rest_recent_get(struct json_out *o, const struct rest_recent *r, const char *id);
 
 /* ---- what the table runs ---- */
 
@@ -243,15 +299,22 @@ rest_run_fn rest_server_disable, rest_server_tool, rest_reload;
 rest_run_fn rest_tools, rest_resources, rest_prompts;
 rest_run_fn rest_modes, rest_modes_match, rest_mode_save, rest_mode_remove;
 rest_run_fn rest_settings, rest_settings_change;
+rest_run_fn rest_pins, rest_pins_approve;
 rest_run_fn rest_registry, rest_registry_server;
-rest_run_fn rest_calls, rest_calls_cancel, rest_status, rest_logs;
+rest_run_fn rest_calls, rest_call, rest_calls_cancel, rest_calls_forget, rest_status, rest_logs;
+rest_run_fn rest_store, rest_object, rest_questions, rest_question_answer;
+rest_run_fn rest_grants, rest_grants_add, rest_grants_revoke, rest_grant_revoke, rest_auto_approve;
+rest_run_fn rest_policy, rest_policy_save, rest_policy_dry_run, rest_explain;
 rest_run_fn rest_alerts, rest_alerts_dismiss, rest_alert_dismiss;
 rest_run_fn rest_events, rest_metrics, rest_openapi, rest_docs;
 
-/* ---- the shapes of answers: rest_shapes.c, rest_shapes_lists.c, rest_shapes_events.c ---- */
+/* ---- the shapes of answers: rest_shapes*.c ---- */
 
+extern const struct rest_shape rest_call_record_shape, rest_dry_run_shape, rest_explained_shape,
+    rest_grant_shape, rest_grants_shape, rest_policy_shape, rest_question_shape,
+    rest_questions_shape, rest_recorded_shape, rest_revoked_shape, rest_store_shape;
 extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candidates_shape,
-    rest_log_entry_shape, rest_client_connected_shape, rest_client_prompts_shape,
+    rest_log_entry_shape, rest_pins_shape, rest_approved_shape, rest_client_connected_shape, rest_client_prompts_shape,
     rest_client_resources_shape, rest_client_tools_shape, rest_clients_shape, rest_document_shape,
     rest_done_mode_shape, rest_done_server_shape, rest_done_shape, rest_logs_shape,
     rest_mode_match_shape, rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_pong_shape,

@@ -45,7 +45,7 @@ static void write_prompts(struct json_out *o, const char *key, const struct hub 
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = all[i];
 
-        if (!e->server || !e->enabled || (server && strcmp(server, e->server) != 0) ||
+        if (!e->server || !e->enabled || e->held || (server && strcmp(server, e->server) != 0) ||
             json_parse(&doc, e->text, &shallow, NULL) < 0)
             continue;
         json_begin_object(o, NULL);
@@ -92,7 +92,7 @@ static bool wanted(const struct catalog *c, const struct list_page *p, const str
 {
     AUTO_ARENA struct arena a = { 0 };
 
-    if (!scope_holds(c, &p->scope, e))
+    if (e->held || !scope_holds(c, &p->scope, e))
         return false;
     return !p->words.n || holds(e->id, p->words, &a) ||
            holds(entry_description(e, &a), p->words, &a);

@@ -8,7 +8,8 @@ static const struct {
 } failures[] = {
     { REST_404, "404", "There is no such thing" },
     { REST_409, "409", "It cannot be done as things are" },
-    { REST_500, "500", "The config could not be written" },
+    { REST_410, "410", "It was too large to be kept" },
+    { REST_500, "500", "The config could not be written, or the records not be read" },
     { REST_502, "502", "The server failed" },
     { REST_503, "503", "There is no hub, the server is not connected, or too much is under way" },
     { REST_504, "504", "The server did not answer in time" },
@@ -114,8 +115,22 @@ static void put_stream(struct json_out *o)
     json_end(o);
 }
 
+static void put_bytes(struct json_out *o)
+{
+    json_begin_object(o, "200");
+    json_put_str(o, "description", "All is well");
+    json_put_raw(o, "content",
+                 SPAN("{\"application/json\":{\"schema\":{}},"
+                      "\"application/octet-stream\":{\"schema\":{}}}"));
+    json_end(o);
+}
+
 static void put_success(struct json_out *o, const struct rest_route *t)
 {
+    if (t->flags & REST_BYTES) {
+        put_bytes(o);
+        return;
+    }
     if (t->plan) {
         begin_content(o, "200", "What would be done", "application/json");
         rest_put_ref(o, t->plan);

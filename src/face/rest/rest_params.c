@@ -2,8 +2,12 @@
 #include "face/caller/caller.h"
 #include "io/http/http.h"
 #include "rest_impl.h"
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+
+/* Of a time, in seconds: microseconds of it are counted. */
+#define TIME_MAX 1e12
 
 static struct rest_value *place(struct rest_call *c, struct span name, enum rest_place in,
                                 const struct rest_param **out)
@@ -43,6 +47,37 @@ uint64_t rest_count(const struct rest_call *c, const char *name, uint64_t fallba
 }
 
 bool rest_yes(const struct rest_call *c, const char *name) { return rest_value(c, name)->yes; }
+
+bool rest_time(struct rest_call *c, const char *name, int64_t *us)
+{
+    const struct rest_value *v = rest_value(c, name);
+
+    *us = 0;
+    if (!v->given)
+        return true;
+    if (!(v->number >= 0 && v->number < TIME_MAX)) {
+        rest_refuse(c->r, "%s: expected seconds since 1970, got %.*s", name, MCP_NAME_SHOWN_MAX,
+                    v->text);
+        return false;
+    }
+    *us = (int64_t)(v->number * 1e6);
+    if (!*us) /* 0 says that there is none */
+        *us = 1;
+    return true;
+}
+
+/* A page or script may say what it is; what is no such label is no reason to refuse the request. */
+const char *rest_client(struct rest_call *c, const char *fallback)
+{
+    struct span label = http_header(c->r, "X-Patchbay-Client", NULL);
+
+    if (!label.n || label.n > MCP_CLIENT_LABEL_MAX)
+        return fallback;
+    for (size_t i = 0; i < label.n; i++)
+        if (!isalnum((unsigned char)label.p[i]) && !memchr(" ._/-", label.p[i], 5))
+            return fallback;
+    return arena_dup(&c->arena, label);
+}
 
 /* "there is no 'argument' here; did you mean 'arguments'?" */
 static bool refuse_unknown(struct rest_call *c, struct span name, enum rest_place in)

@@ -20,20 +20,36 @@ void rest_reply(struct http_request *r, int status, const struct buf *json)
     http_reply(r, status, PLAIN_HEADERS, parts, ARRAY_LEN(parts));
 }
 
+void rest_reply_ok(struct http_request *r)
+{
+    AUTO_BUF struct buf body = { 0 };
+
+    buf_str(&body, "{\"status\":\"ok\"}");
+    rest_reply(r, 200, &body);
+}
+
 /* clang-format off */
 /* What to do about it; %s is what the failure is about. */
 static const struct {
     const char *error, *next;
 } remedies[] = {
+    { "call_not_found",       "GET /api/calls lists the calls" },
     { "config_not_taken",     "correct the file; it is read again as soon as it changes" },
     { "config_not_written",   "see that the home directory can be written and that the disk is not full" },
+    { "definition_held",      "GET /api/pins?server=%s shows what changed; POST /api/pins/approve lets it in" },
     { "duplicate_call",       "choose another id, or POST /api/calls/%s/cancel first" },
     { "duplicate_name",       "POST /api/mcp-clients/%s/reconnect connects the one there is; DELETE /api/servers/%s forgets it" },
     { "forbidden",            "see --allowed-hosts and --allowed-origins" },
+    { "grant_not_found",      "GET /api/grants lists what is allowed" },
     { "mode_not_found",       "GET /api/modes lists the modes" },
     { "no_client_manager",    "start the program with a hub: patchbay serve" },
+    { "not_recording",        "start the program without --no-record, and see the setting 'record'" },
     { "not_found",            "GET /openapi.json lists what there is" },
+    { "object_not_found",     "records that are too old, or too many, go with what they name: see the settings record_days and record_mb" },
+    { "pin_changed",          "GET /api/pins?server=%s shows what it is now" },
+    { "pin_not_found",        "GET /api/pins lists what is known" },
     { "prompt_not_found",     "GET /api/mcp-prompts lists the prompts" },
+    { "question_not_found",   "GET /api/questions lists those that are open" },
     { "resource_not_found",   "GET /api/mcp-resources lists the resources" },
     { "server_not_found",     "GET /api/mcp-clients lists the servers" },
     { "too_many_wrong_tokens", "wait a second; the token is in the file 'token' of the home directory" },
@@ -129,6 +145,9 @@ static const struct {
     [FAULT_NAME]          = { 400, NULL },
     [FAULT_DISABLED]      = { 503, "server_not_connected" },
     [FAULT_BUSY]          = { 503, "call_failed" },
+    [FAULT_DENIED]        = { 403, NULL },
+    [FAULT_UNRECORDED]    = { 503, "call_failed" },
+    [FAULT_HELD]          = { 409, NULL },
 };
 /* clang-format on */
 

@@ -97,6 +97,14 @@ static const struct rest_param registry_server_params[] = {
     END,
 };
 
+static const struct rest_param approve_params[] = {
+    { "server", REST_BODY, REST_STRING, true,  "whose definitions" },
+    { "kind",   REST_BODY, REST_STRING, false, "tool, prompt or instructions; with name, tool when left out" },
+    { "name",   REST_BODY, REST_STRING, false, "only this one" },
+    { "cid",    REST_BODY, REST_STRING, false, "only if it is still what was looked at" },
+    END,
+};
+
 static const struct rest_param tool_params[] = {
     NAME_PARAM,
     { "tool",    REST_PATH, REST_STRING, true, "the tool's own name" },
@@ -125,8 +133,76 @@ static const struct rest_param page_params[] = {
     END,
 };
 
+#define X(member, help) { #member, REST_QUERY, REST_STRING, false, help },
 static const struct rest_param calls_params[] = {
-    { "limit", REST_QUERY, REST_COUNT, false, "at most so many that have ended; 1000. Of those under way the first 1000 are shown" },
+    CALL_FILTERS(X)
+    { "since",  REST_QUERY, REST_NUMBER, false, "only those asked at this time or later; seconds since 1970" },
+    { "until",  REST_QUERY, REST_NUMBER, false, "only those asked up to this time" },
+    { "before", REST_QUERY, REST_COUNT,  false, "only those with a smaller number: the next page" },
+    { "limit",  REST_QUERY, REST_COUNT,  false, "at most so many that have ended; 50, at most 1000. Of those under way the first 1000 are shown" },
+    END,
+};
+#undef X
+
+static const struct rest_param forget_params[] = {
+    { "before", REST_QUERY, REST_NUMBER, true, "those asked before this time; seconds since 1970" },
+    END,
+};
+
+static const struct rest_param by_object[] = {
+    { "cid", REST_PATH, REST_STRING, true, "SHA-512 of the bytes, in hex" },
+    END,
+};
+
+static const struct rest_param by_grant[] = { ID_PARAM("the grant's id"), END };
+
+static const struct rest_param revoke_params[] = {
+    { "conversation", REST_QUERY, REST_STRING, false, "only of this one" },
+    END,
+};
+
+static const struct rest_param grant_params[] = {
+    { "conversation", REST_BODY, REST_STRING, true,  "for whom: the run of a question" },
+    { "operation",    REST_BODY, REST_STRING, true,  "server/tool" },
+    { "seconds",      REST_BODY, REST_NUMBER, false, "how long; 300" },
+    { "duration",     REST_BODY, REST_STRING, false, "the same as people write it: 5m, 1h30m" },
+    { "once",         REST_BODY, REST_BOOL,   false, "for one call" },
+    END,
+};
+
+static const struct rest_param auto_params[] = {
+    { "conversation", REST_BODY, REST_STRING, true, "in which nothing is asked" },
+    { "on",           REST_BODY, REST_BOOL,   true, "false: any more" },
+    END,
+};
+
+static const struct rest_param answer_params[] = {
+    ID_PARAM("the question's id"),
+    { "choice",  REST_BODY, REST_STRING, true,  "approve, grant or deny" },
+    { "grant_s", REST_BODY, REST_NUMBER, false, "of a grant: how long; 300" },
+    { "once",    REST_BODY, REST_BOOL,   false, "of a grant: for one call more" },
+    { "reason",  REST_BODY, REST_STRING, false, "what the caller is told when it is denied" },
+    END,
+};
+
+static const struct rest_param policy_params[] = {
+    { "rules",   REST_BODY, REST_ANY,    false, "a list; the first that applies decides" },
+    { "default", REST_BODY, REST_ANY,    false, "what is done when none applies, by face" },
+    { "version", REST_BODY, REST_STRING, false, "of the rules that these replace; if those have changed meanwhile, nothing is saved" },
+    END,
+};
+
+static const struct rest_param dry_run_params[] = {
+    { "policy", REST_BODY, REST_OBJECT, true, "rules and default, as PUT /api/policy takes them" },
+    END,
+};
+
+static const struct rest_param explain_params[] = {
+    { "tool",      REST_BODY, REST_STRING, true,  "server/tool" },
+    { "client",    REST_BODY, REST_STRING, false, "who would ask, by what it calls itself" },
+    { "mode",      REST_BODY, REST_STRING, false, "that it would use" },
+    { "face",      REST_BODY, REST_STRING, false, "through what: mcp_server, rest, cli or agent; mcp_server" },
+    { "arguments", REST_BODY, REST_OBJECT, false, "of the tool; {}" },
     END,
 };
 
@@ -182,15 +258,39 @@ const struct rest_route rest_routes[] = {
     { "DELETE", "/api/alerts/{id}", rest_alert_dismiss, .params = by_alert, .errors = REST_404,
       .answer = &rest_done_shape,
       .help = "Dismiss one alert" },
-    { "GET", "/api/calls", rest_calls, .params = calls_params, .flags = READ | HUB,
+    { "PUT", "/api/auto-approve", rest_auto_approve, .params = auto_params, .flags = HUB,
+      .answer = &rest_done_shape,
+      .help = "Allow a conversation everything that would be asked, or not any more" },
+    { "DELETE", "/api/calls", rest_calls_forget, .params = forget_params, .flags = HUB, .errors = REST_409 | REST_500,
+      .answer = &rest_done_shape,
+      .help = "Forget calls, and what they carried" },
+    { "GET", "/api/calls", rest_calls, .params = calls_params, .flags = READ | HUB, .errors = REST_409 | REST_500 | REST_504,
       .answer = &rest_calls_shape,
-      .help = "Calls under way, and the last ones that ended, newest first. The outcome is ok, error or cancelled; a script that sends X-Patchbay-Client is shown by that name" },
+      .help = "Calls under way, and those that have ended, newest first, page by page. A script that sends X-Patchbay-Client is shown by that name" },
+    { "GET", "/api/calls/{id}", rest_call, .params = by_call, .flags = READ | HUB, .errors = REST_404 | REST_500 | REST_504,
+      .answer = &rest_recorded_shape,
+      .help = "One call that has ended, with what it carried" },
     { "POST", "/api/calls/{id}/cancel", rest_calls_cancel, .params = by_call, .flags = HUB, .errors = REST_404,
       .answer = &rest_done_shape,
       .help = "Cancel a call" },
     { "GET", "/api/events", rest_events, .params = event_params, .flags = READ | REST_STREAM,
       .type = "text/event-stream",
       .help = "Everything that happens, as it happens. Last-Event-ID goes on where a stream broke; the event \"reset\" says that this is not possible any more, and that all is to be read anew" },
+    { "POST", "/api/explain", rest_explain, .params = explain_params, .flags = HUB, .errors = REST_404,
+      .answer = &rest_explained_shape,
+      .help = "Whether a call would be made, step by step; nothing is called" },
+    { "DELETE", "/api/grants", rest_grants_revoke, .params = revoke_params, .flags = HUB,
+      .answer = &rest_revoked_shape,
+      .help = "Take back all that was allowed for a while" },
+    { "GET", "/api/grants", rest_grants, .flags = READ | HUB,
+      .answer = &rest_grants_shape,
+      .help = "What is allowed for a while, and the conversations in which nothing is asked" },
+    { "POST", "/api/grants", rest_grants_add, .params = grant_params, .flags = HUB, .status = 201,
+      .answer = &rest_grant_shape,
+      .help = "Allow a conversation an operation for a while" },
+    { "DELETE", "/api/grants/{id}", rest_grant_revoke, .params = by_grant, .flags = HUB, .errors = REST_404,
+      .answer = &rest_done_shape,
+      .help = "Take back one of them" },
     { "GET", "/api/logs", rest_logs, .params = log_params, .flags = READ | HUB,
       .answer = &rest_logs_shape,
       .help = "What was logged about all servers" },
@@ -236,9 +336,33 @@ const struct rest_route rest_routes[] = {
     { "PUT", "/api/modes/{id}", rest_mode_save, .params = mode_params, .flags = HUB, .errors = REST_409 | REST_500,
       .answer = &rest_mode_shape,
       .help = "Save a mode in config.json" },
+    { "GET", "/api/objects/{cid}", rest_object, .params = by_object, .flags = READ | HUB | REST_BYTES, .errors = REST_404 | REST_410 | REST_500 | REST_504,
+      .type = "application/octet-stream",
+      .help = "The bytes that records name, without secrets, checked against their digest" },
+    { "GET", "/api/pins", rest_pins, .params = by_server, .flags = READ | HUB, .errors = REST_404,
+      .answer = &rest_pins_shape,
+      .help = "What was approved of tools, prompts and instructions, and how those that have changed differ" },
+    { "POST", "/api/pins/approve", rest_pins_approve, .params = approve_params, .flags = HUB, .errors = REST_404 | REST_409 | REST_500,
+      .answer = &rest_approved_shape,
+      .help = "Let in definitions that have changed since they were approved; of a whole server, forget those that it does not list any more" },
+    { "GET", "/api/policy", rest_policy, .flags = READ | HUB,
+      .answer = &rest_policy_shape,
+      .help = "The rules about calls" },
+    { "PUT", "/api/policy", rest_policy_save, .params = policy_params, .flags = HUB, .errors = REST_409 | REST_500,
+      .answer = &rest_policy_shape,
+      .help = "Save other rules in config.json; they count at once" },
+    { "POST", "/api/policy/dry-run", rest_policy_dry_run, .params = dry_run_params, .flags = HUB, .errors = REST_500 | REST_504,
+      .answer = &rest_dry_run_shape,
+      .help = "Try rules on the last 1000 recorded calls" },
     { "GET", "/api/prompts", rest_prompts, .params = page_params, .flags = READ | HUB, .errors = REST_404,
       .answer = &rest_prompt_page_shape,
       .help = "Prompts as their servers define them, page by page" },
+    { "GET", "/api/questions", rest_questions, .flags = READ | HUB,
+      .answer = &rest_questions_shape,
+      .help = "What people are asked before calls go on, oldest first" },
+    { "POST", "/api/questions/{id}/answer", rest_question_answer, .params = answer_params, .flags = HUB, .errors = REST_404 | REST_409,
+      .answer = &rest_done_shape,
+      .help = "Answer one of them; who comes first decides" },
     { "POST", "/api/reconnect-failed", rest_reconnect_failed, .flags = HUB,
       .answer = &rest_servers_shape,
       .help = "Connect every server again that has failed" },
@@ -314,6 +438,9 @@ const struct rest_route rest_routes[] = {
     { "GET", "/api/status", rest_status, .flags = READ | HUB,
       .answer = &rest_status_shape,
       .help = "The daemon itself" },
+    { "GET", "/api/store", rest_store, .flags = READ | HUB, .errors = REST_500 | REST_504,
+      .answer = &rest_store_shape,
+      .help = "What is recorded, and how much" },
     { "GET", "/api/tools", rest_tools, .params = page_params, .flags = READ | HUB, .errors = REST_404,
       .answer = &rest_tool_page_shape,
       .help = "Tools as their servers define them, page by page" },

@@ -52,6 +52,15 @@ static int check_one(struct json member, struct pb_error *err)
     return 0;
 }
 
+/* It is known before anybody can say it, and before anything of this is recorded. */
+static void note_one(const struct rest_call *c, struct json member)
+{
+    AUTO_WIPED struct wiped w = { 0 };
+
+    if (c->hub)
+        vault_add(hub_vault(c->hub), value_of(&w, member));
+}
+
 int rest_secrets_take(struct rest_call *c, struct buf *out, struct pb_error *err)
 {
     struct span given = json_text(rest_value(c, "secrets")->json);
@@ -70,6 +79,7 @@ int rest_secrets_take(struct rest_call *c, struct buf *out, struct pb_error *err
             rc = check_one(member, err);
             if (rc < 0)
                 break;
+            note_one(c, member);
         }
     return rc;
 }

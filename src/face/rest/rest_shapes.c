@@ -27,7 +27,7 @@ static const char *auths(unsigned i)
 
 static const char *alert_kinds(unsigned i)
 {
-    return i <= ALERT_AUTH_REQUIRED ? alert_kind_name((enum alert_kind)i) : NULL;
+    return i <= ALERT_DEFINITION_CHANGED ? alert_kind_name((enum alert_kind)i) : NULL;
 }
 
 static const char *row_actions_all(unsigned i)
@@ -43,7 +43,6 @@ const char *rest_reasons(unsigned i)
 /* clang-format off */
 static REST_WORDS(ok, "ok")
 static REST_WORDS(colors, "green", "yellow", "red", "gray")
-static REST_WORDS(outcomes, "ok", "error", "cancelled")
 static REST_WORDS(log_levels, "debug", "info", "warning", "error")
 static REST_WORDS(log_sources, "link", "stderr", "server")
 static REST_WORDS(setting_kinds, "boolean", "count", "seconds", "word", "text")
@@ -183,27 +182,23 @@ const struct rest_shape rest_registry_shape = { "RegistryResults", .fields = FIE
 
 /* ---- calls, alerts, logs ---- */
 
-static const struct rest_shape asked = { "Asked", .fields = FIELDS(
+static const struct rest_shape call = { "Call", .fields = FIELDS(
     { "id",         TEXT },
     { "server",     TEXT },
     { "method",     TEXT },
     { "subject",    TEXT, .help = "the tool, prompt or resource" },
     { "client",     TEXT, OPT, .help = "who asked" },
-    { "started_at", NUM, .help = SECONDS }) };
-
-static const struct rest_shape call = { "Call", &asked, .fields = FIELDS(
-    { "progress", NUM, OPT },
-    { "total",    NUM, OPT },
-    { "message",  TEXT, OPT }) };
-
-static const struct rest_shape ended = { "EndedCall", &asked, .fields = FIELDS(
-    { "duration", NUM, .help = "seconds" },
-    { "outcome",  TEXT, .word = outcomes },
-    { "reason",   TEXT, OPT, .word = rest_reasons, .help = "of one that was cancelled" }) };
+    { "started_at", NUM, .help = SECONDS },
+    { "progress",   NUM, OPT },
+    { "total",      NUM, OPT },
+    { "message",    TEXT, OPT }) };
 
 const struct rest_shape rest_calls_shape = { "CallList", .fields = FIELDS(
-    { "calls",  REST_SHAPE, LIST, .shape = &call, .help = "under way" },
-    { "recent", REST_SHAPE, LIST, .shape = &ended, .help = "newest first" }) };
+    { "calls",    REST_SHAPE, LIST, .shape = &call, .help = "under way" },
+    { "recent",   REST_SHAPE, LIST, .shape = &rest_call_record_shape, .help = "ended, newest first" },
+    { "next",     COUNT, OPT, .help = "there may be more: ask for those before this number" },
+    { "total",    COUNT, .help = "how many are recorded, whatever was asked for" },
+    { "recorded", BOOL, .help = "false: nothing is; these are the last that ended, with little about each" }) };
 
 static const struct rest_shape alert = { "Alert", .fields = FIELDS(
     { "id",        TEXT },

@@ -33,6 +33,11 @@ static const struct rest_shape added = { "ServerAddedEvent", &of_server, .tag = 
 static const struct rest_shape removed = { "ServerRemovedEvent", &of_server, .tag = "serverRemoved" };
 static const struct rest_shape catalog = { "CatalogChangedEvent", &of_server, .tag = "catalogChanged" };
 
+static const struct rest_shape pinned = { "PinEvent", &of_server, "pin", FIELDS(
+    { "held",    COUNT, .help = "definitions that are held back" },
+    { "changed", COUNT, .help = "those that have changed and are let through" },
+    { "message", TEXT, OPT, .help = "left out: all is as it was approved" }) };
+
 static const struct rest_shape changed = { "ServerStateEvent", &of_server, "serverStateChanged", FIELDS(
     { "from", REST_SHAPE, .shape = &state },
     { "to",   REST_SHAPE, .shape = &state }) };
@@ -62,6 +67,13 @@ static const struct rest_shape toast = { "ToastEvent", &of_server, "toast", FIEL
     { "spinner",   BOOL },
     { "dismisses", BOOL, .help = "goes by itself" }) };
 
+static const struct rest_shape question = { "QuestionEvent", &of_server, "question", FIELDS(
+    { "question", REST_SHAPE, .shape = &rest_question_shape }) };
+
+static const struct rest_shape question_over = { "QuestionOverEvent", &of_server, "question_over", FIELDS(
+    { "id", TEXT, .help = "of the question" }),
+    .help = "It was answered, or nobody needs an answer any more" };
+
 static const struct rest_shape alerts = { "AlertsChangedEvent", &event, .tag = "alertsChanged" };
 static const struct rest_shape config = { "ConfigChangedEvent", &event, .tag = "configChanged",
     .help = "What GET /api/status tells as config_error has begun, changed or ended" };
@@ -72,8 +84,9 @@ static const struct rest_shape reset = { "ResetEvent", .tag = "reset",
 
 const struct rest_shape rest_event_shape = {
     "HubEvent",
-    .one_of = (const struct rest_shape *const[]){ &added, &removed, &changed, &logged, &catalog,
+    .one_of = (const struct rest_shape *const[]){ &added, &removed, &changed, &logged, &catalog, &pinned,
                                                   &started, &progressed, &completed, &cancelled,
-                                                  &toast, &alerts, &config, &modes, &reset, NULL },
+                                                  &toast, &question, &question_over, &alerts,
+                                                  &config, &modes, &reset, NULL },
     .help = "The data of one event of the stream",
 };

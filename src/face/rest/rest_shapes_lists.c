@@ -110,4 +110,39 @@ static const struct rest_shape client_prompt = { "ClientPrompt", .fields = FIELD
     { "arguments",     REST_ANY, LIST }) };
 
 const struct rest_shape rest_client_prompts_shape = { "ClientPromptList", .fields = ALL("prompts", client_prompt) };
+
+/* ---- what was approved of them ---- */
+
+static REST_WORDS(pin_kinds, "tool", "prompt", "instructions")
+static REST_WORDS(pin_states, "approved", "held", "changed")
+static REST_WORDS(diff_ops, "same", "del", "add")
+
+static const struct rest_shape diff_segment = { "DiffSegment", .fields = FIELDS(
+    { "op",   TEXT, .word = diff_ops },
+    { "text", TEXT }),
+    .help = "All of same and del is the old text, all of same and add the new one" };
+
+static const struct rest_shape pin = { "Pin", .fields = FIELDS(
+    { "server",       TEXT },
+    { "kind",         TEXT, .word = pin_kinds },
+    { "name",         TEXT, .help = "its own; of instructions empty" },
+    { "state",        TEXT, .word = pin_states, .help = "held: in no list, and not called; changed: told only" },
+    { "approved_cid", TEXT, .help = "SHA-512 of what was approved" },
+    { "cid",          TEXT, .help = "of what it is now" },
+    { "approved_at",  NUM, .help = SECONDS },
+    { "seen_at",      NUM, OPT, .help = "when its server said it last, since patchbay runs; " SECONDS },
+    { "diff",         REST_SHAPE, OPT | LIST, .shape = &diff_segment },
+    { "diff_cut",     BOOL, OPT, .help = "its end is left out" },
+    { "old_missing",  BOOL, OPT, .help = "what was approved is not at hand: all of the new text is shown" }) };
+
+const struct rest_shape rest_pins_shape = { "PinList", .fields = FIELDS(
+    { "pins",     REST_SHAPE, LIST, .shape = &pin, .help = "those that are not approved first" },
+    { "approved", COUNT, .help = "of all, also of those that are left out" },
+    { "held",     COUNT },
+    { "changed",  COUNT },
+    { "lock",     TEXT, OPT, .help = "the file that says what was approved" },
+    { "problem",  TEXT, OPT, .help = "why it is not read or written" }) };
+
+const struct rest_shape rest_approved_shape = { "Approved", &rest_done_shape, .fields = FIELDS(
+    { "approved", COUNT, .help = "how many were let in" }) };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* rest_status.c - the daemon, the calls under way, and what a person should look at. */
+/* rest_status.c - the daemon, and what a person should look at. */
 #include "face/control/control.h"
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
@@ -13,38 +13,6 @@ void rest_status(struct rest_call *c)
 
     control_write_status(&o, c->rest->hosts);
     rest_reply(c->r, 200, &body);
-}
-
-void rest_calls(struct rest_call *c)
-{
-    AUTO_BUF struct buf body = { 0 };
-    struct json_out o = json_out(&body);
-
-    json_begin_object(&o, NULL);
-    control_write_calls(&o, "calls", c->hub);
-    rest_recent_write(&o, "recent", c->rest->recent, rest_count(c, "limit", REST_RECENT_MAX));
-    json_end(&o);
-    rest_reply(c->r, 200, &body);
-}
-
-static void reply_ok(struct http_request *r)
-{
-    AUTO_BUF struct buf body = { 0 };
-
-    buf_str(&body, "{\"status\":\"ok\"}");
-    rest_reply(r, 200, &body);
-}
-
-void rest_calls_cancel(struct rest_call *c)
-{
-    const char *id = rest_text(c, "id");
-
-    if (hub_cancel_uuid(c->hub, id, CALL_BY_USER))
-        reply_ok(c->r);
-    else
-        rest_fail(c->r, &(struct rest_failure){ 404, "call_not_found", "id", span_of(id),
-                                                .message = "No such call is running",
-                                                .next = "GET /api/calls lists those that are" });
 }
 
 /* ---- alerts ---- */
@@ -80,7 +48,7 @@ void rest_alerts_dismiss(struct rest_call *c)
 {
     view_dismiss_all(c->rest->view);
     rest_events_tell(c->rest->events, "alertsChanged");
-    reply_ok(c->r);
+    rest_reply_ok(c->r);
 }
 
 void rest_alert_dismiss(struct rest_call *c)
@@ -93,5 +61,5 @@ void rest_alert_dismiss(struct rest_call *c)
         return;
     }
     rest_events_tell(c->rest->events, "alertsChanged");
-    reply_ok(c->r);
+    rest_reply_ok(c->r);
 }

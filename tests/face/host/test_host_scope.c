@@ -71,10 +71,10 @@ TEST(a_scope_that_is_not_there_is_refused_with_what_is)
     CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .server = "nobody" }, &h, &err),
               -PB_E_NOT_FOUND);
     CHECK_INT(fault_of(&err), FAULT_NO_SERVER);
-    CHECK_STR(err.msg, "There is no server 'nobody'");
+    CHECK_STR(err.msg, "there is no server 'nobody'");
     CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .mode = "writing" }, &h, &err),
               -PB_E_NOT_FOUND);
-    CHECK_STR(err.msg, "There is no mode 'writing'; there are: full, reading");
+    CHECK_STR(err.msg, "there is no mode 'writing'; there are: full, reading");
     CHECK_INT(hosts_get(rig.hosts, &(struct host_scope){ .mode = "full", .server = "x" }, &h, &err),
               -PB_E_INVALID);
     CHECK(!h);

@@ -188,7 +188,7 @@ TEST(a_first_line_that_is_wrong_is_refused_with_the_reason)
         { "{\"attach\":{\"control\":\"yes\"}}\n", "control" },
         { "{\"attach\":{},\"attach\":{\"control\":true}}\n", "already has" },
         { "{\"attach\":{\"server\":\"a\",\"server\":\"alpha\"}}\n", "already has" },
-        { "{\"attach\":{\"server\":\"gamma\"}}\n", "There is no server 'gamma'" },
+        { "{\"attach\":{\"server\":\"gamma\"}}\n", "there is no server 'gamma'" },
         { "{\"attach\":{\"mode\":\"many\"}}\n", "many" },
         { "{\"attach\":{\"expose\":\"all\"}}\n", "all" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", "attach" },

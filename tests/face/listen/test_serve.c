@@ -316,8 +316,8 @@ TEST(what_is_not_there_is_told_in_a_sentence)
         { "POST /mcp/mode/%zz", "Not Found: MCP is at" },
         { "POST /mcp/mode/%00", "Not Found: MCP is at" },
         { "POST /mcp/%00", "Not Found: MCP is at" },
-        { "POST /mcp/gamma", "There is no server 'gamma'" },
-        { "GET /mcp/gamma/sse", "There is no server 'gamma'" },
+        { "POST /mcp/gamma", "there is no server 'gamma'" },
+        { "GET /mcp/gamma/sse", "there is no server 'gamma'" },
         { "POST /mcp/mode/many", "many" },
     };
     struct rest_rig w;
@@ -345,7 +345,7 @@ TEST(a_server_that_is_removed_is_not_found_any_more)
     CHECK_INT(hub_remove(w.hub.hub, "alpha", NULL), 0);
     fakes_settle(&w.hub.fakes);
     CHECK_INT(ask(&w, "POST /mcp/alpha", NULL, MODERN_HEADERS, LIST, &text), 404);
-    CHECK_HAS(text, "There is no server 'alpha'");
+    CHECK_HAS(text, "there is no server 'alpha'");
     rest_done(&w);
 }
 

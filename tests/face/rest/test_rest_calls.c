@@ -139,9 +139,9 @@ TEST(a_call_over_mcp_carries_the_words_of_its_client_about_itself)
         legacy_call(&rig, cases[i].info, TOOLS_CALL("alpha__echo", ""));
         modern_call(&rig, cases[i].info);
         CHECK_INT(GET(&rig, "/api/calls?limit=2"), 200);
-        CHECK_STR(got("recent.0.client"), cases[i].want);
-        CHECK_STR(got("recent.1.client"), cases[i].want);
-        CHECK_STR(got("recent.1.outcome"), "ok");
+        CHECK_STR(got("recent.0.caller"), cases[i].want);
+        CHECK_STR(got("recent.1.caller"), cases[i].want);
+        CHECK_STR(got("recent.1.status"), "success");
     }
     rest_done(&rig);
 }
@@ -162,13 +162,13 @@ TEST(the_command_line_is_told_apart_and_so_is_what_the_external_tools_ask)
         face_call(&c, "alpha__echo", "{}");
         face_close(&c);
         CHECK_INT(GET(&rig, "/api/calls"), 200);
-        CHECK_STR(got("recent.0.client"), "command line");
+        CHECK_STR(got("recent.0.caller"), "command line");
         face_open(&rig.hub, &c, &external, era);
         face_call(&c, "external_call_tool", "{\"tool\":\"alpha/echo\"}");
         face_close(&c);
         CHECK_INT(GET(&rig, "/api/calls"), 200);
-        CHECK_HAS(got("recent.0.client"), pb_version());
-        CHECK(strncmp(got("recent.0.client"), "command line", 12) != 0);
+        CHECK_HAS(got("recent.0.caller"), pb_version());
+        CHECK(strncmp(got("recent.0.caller"), "command line", 12) != 0);
     }
     rest_done(&rig);
 }
@@ -200,7 +200,7 @@ TEST(a_call_over_rest_is_of_rest_unless_it_says_more)
                            "{\"tool\":\"alpha/echo\"}"),
                   200);
         CHECK_INT(GET(&rig, "/api/calls"), 200);
-        CHECK_STR(got("recent.0.client"), cases[i].want);
+        CHECK_STR(got("recent.0.caller"), cases[i].want);
     }
     rest_done(&rig);
 }
@@ -375,7 +375,7 @@ TEST(calls_that_have_ended_are_listed_newest_first)
     fake_tool(f, "bad", FAKE_ERROR);
     rest_start(&rig);
     CHECK_INT(GET(&rig, "/api/calls"), 200);
-    CHECK_STR(rest_body, "{\"calls\":[],\"recent\":[]}\n");
+    CHECK_STR(rest_body, "{\"calls\":[],\"recent\":[],\"total\":0,\"recorded\":false}\n");
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/echo\"}"), 200);
     CHECK_INT(POST(&rig, "/api/mcp-tools/call", "{\"tool\":\"alpha/bad\"}"), 502);
     begin_call(&rig, &call, f, "", "{\"tool\":\"alpha/hang\",\"timeout_s\":0.5}");
@@ -390,27 +390,32 @@ TEST(calls_that_have_ended_are_listed_newest_first)
     CHECK_INT(line_answer(&call), 503);
     line_close(&call);
     CHECK_INT(GET(&rig, "/api/calls"), 200);
-    CHECK_STR(got("recent.0.outcome"), "cancelled");
-    CHECK_STR(got("recent.0.reason"), "serverDisconnected");
-    CHECK_STR(got("recent.1.outcome"), "cancelled");
-    CHECK_STR(got("recent.1.reason"), "userRequested");
+    CHECK_STR(got("recent.0.status"), "failed");
+    CHECK_STR(got("recent.0.note"), "serverDisconnected");
+    CHECK_STR(got("recent.1.status"), "cancelled");
+    CHECK_STR(got("recent.1.note"), "userRequested");
     CHECK_STR(got("recent.1.duration"), "0.25");
-    CHECK_STR(got("recent.2.reason"), "timeout");
+    CHECK_STR(got("recent.2.status"), "timeout");
     CHECK_STR(got("recent.2.duration"), "0.5");
-    CHECK_STR(got("recent.3.subject"), "bad");
-    CHECK_STR(got("recent.3.outcome"), "error");
-    CHECK_STR(got("recent.3.reason"), "");
+    CHECK_STR(got("recent.3.tool"), "bad");
+    CHECK_STR(got("recent.3.status"), "error");
+    CHECK_STR(got("recent.3.note"), "");
     CHECK_STR(got("recent.4.server"), "alpha");
     CHECK_STR(got("recent.4.method"), "tools/call");
-    CHECK_STR(got("recent.4.subject"), "echo");
-    CHECK_STR(got("recent.4.client"), "REST");
-    CHECK_STR(got("recent.4.outcome"), "ok");
+    CHECK_STR(got("recent.4.tool"), "echo");
+    CHECK_STR(got("recent.4.name"), "alpha/echo");
+    CHECK_STR(got("recent.4.caller"), "REST");
+    CHECK_STR(got("recent.4.status"), "success");
     CHECK_STR(got("recent.5"), "");
+    CHECK_STR(got("total"), "5");
+    CHECK_STR(got("next"), "");
+    CHECK_STR(got("recorded"), "false");
     /* It began before it ended. */
-    CHECK(strtod(got("recent.2.started_at"), NULL) + 0.5 <=
-          strtod(got("recent.1.started_at"), NULL) + 1e-6);
+    CHECK(strtod(got("recent.2.queued_at"), NULL) + 0.5 <=
+          strtod(got("recent.1.queued_at"), NULL) + 1e-6);
     CHECK_INT(GET(&rig, "/api/calls?limit=2"), 200);
-    CHECK_STR(got("recent.1.reason"), "userRequested");
+    CHECK_STR(got("recent.1.note"), "userRequested");
+    CHECK_STR(got("next"), "4");
     CHECK_STR(got("recent.2"), "");
     CHECK_INT(GET(&rig, "/api/calls?limit=0"), 200);
     CHECK_STR(got("recent"), "[]");
@@ -488,12 +493,12 @@ TEST(so_many_calls_are_kept_and_not_one_more)
             snprintf(subject, sizeof subject, "call %d", made++);
             call_once(&rig, subject);
         }
-        CHECK_INT(GET(&rig, "/api/calls"), 200);
-        CHECK_INT(count(rest_body, "\"outcome\":"), kept);
+        CHECK_INT(GET(&rig, "/api/calls?limit=1000"), 200);
+        CHECK_INT(count(rest_body, "\"status\":"), kept);
         snprintf(want, sizeof want, "call %d", made - 1);
-        CHECK_STR(got("recent.0.subject"), want);
+        CHECK_STR(got("recent.0.tool"), want);
         snprintf(want, sizeof want, "call %d", made - kept);
-        snprintf(last, sizeof last, "recent.%d.subject", kept - 1);
+        snprintf(last, sizeof last, "recent.%d.tool", kept - 1);
         CHECK_STR(got(last), want);
     }
     rest_done(&rig);
@@ -514,9 +519,9 @@ TEST(a_long_subject_is_cut_and_says_so)
         memset(subject, 's', lengths[i]);
         call_once(&rig, subject);
         CHECK_INT(GET(&rig, "/api/calls"), 200);
-        CHECK_INT(strlen(got("recent.0.subject")), REST_SUBJECT_MAX);
-        CHECK_INT(strstr(got("recent.0.subject"), "s…") != NULL, i > 0);
-        CHECK_STR(got("recent.0.client"), ""); /* nobody said who asks */
+        CHECK_INT(strlen(got("recent.0.tool")), REST_SUBJECT_MAX);
+        CHECK_INT(strstr(got("recent.0.tool"), "s…") != NULL, i > 0);
+        CHECK_STR(got("recent.0.caller"), ""); /* nobody said who asks */
     }
     rest_done(&rig);
 }

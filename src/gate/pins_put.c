@@ -1,0 +1,103 @@
+/* pins_put.c - pins as JSON. */
+#include "pins_impl.h"
+
+static int by_place(const void *x, const void *y)
+{
+    const struct pin *a = *(const struct pin *const *)x, *b = *(const struct pin *const *)y;
+    int c = (a->state == PIN_APPROVED) - (b->state == PIN_APPROVED);
+
+    if (c == 0)
+        c = strcmp(a->server, b->server);
+    if (c == 0)
+        c = strcmp(vet_kind_name(a->kind), vet_kind_name(b->kind));
+    return c ? c : span_cmp(a->name, b->name);
+}
+
+/* Those that are asked for, in order; the caller frees. */
+static const struct pin **choose(const struct pins *p, const struct pin_choice *c, size_t *n)
+{
+    const struct pin **all = mem_alloc(((p ? p->n : 0) + 1) * sizeof *all);
+    struct map_slot *server, *slot;
+
+    *n = 0;
+    if (!p)
+        return all;
+    MAP_FOREACH(server, &p->servers) {
+        const struct pin_server *s = server->value;
+
+        for (size_t at = 0;
+             (!c->server || !strcmp(c->server, s->name)) && (slot = map_next(&s->pins, &at));)
+            if (pin_fits(slot->value, c))
+                all[(*n)++] = slot->value;
+    }
+    if (*n)
+        qsort(all, *n, sizeof(const struct pin *), by_place);
+    return all;
+}
+
+struct pins_writing {
+    struct json_out *o;
+    size_t steps, room; /* for comparing, and for what comes of it */
+};
+
+/* Without the old text all of the new one is what came. */
+static void put_diff(struct pins_writing *w, const struct pin *pin)
+{
+    AUTO_BUF struct buf old = { 0 }, fresh = { 0 };
+    size_t before = w->o->b->n;
+    struct diff d;
+
+    if (!pin->text || !w->room)
+        return;
+    if (pin->old)
+        diff_pretty(&old, blob_span(pin->old));
+    diff_pretty(&fresh, blob_span(pin->text));
+    diff_words(&d, buf_span(&old), buf_span(&fresh), &w->steps);
+    if (!diff_write(w->o, "diff", &d))
+        json_put_bool(w->o, "diff_cut", true);
+    if (!pin->old)
+        json_put_bool(w->o, "old_missing", true);
+    diff_done(&d);
+    w->room -= w->o->b->n - before < w->room ? w->o->b->n - before : w->room;
+}
+
+static void put_pin(struct pins_writing *w, const struct pin *pin)
+{
+    char cid[CID_CHARS + 1];
+
+    json_begin_object(w->o, NULL);
+    json_put_str(w->o, "server", pin->server);
+    json_put_str(w->o, "kind", vet_kind_name(pin->kind));
+    json_put_span(w->o, "name", pin->name);
+    json_put_str(w->o, "state", pin_state_name(pin->state));
+    lock_cid(pin->approved, cid);
+    json_put_str(w->o, "approved_cid", cid);
+    lock_cid(pin->state == PIN_APPROVED ? pin->approved : pin->seen, cid);
+    json_put_str(w->o, "cid", cid);
+    json_put_seconds(w->o, "approved_at", pin->approved_at);
+    if (pin->seen_at)
+        json_put_seconds(w->o, "seen_at", pin->seen_at);
+    if (pin->state != PIN_APPROVED)
+        put_diff(w, pin);
+    json_end(w->o);
+}
+
+void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c)
+{
+    struct pins_writing w = { o, PIN_DIFF_STEPS_MAX, PIN_DIFFS_BYTES_MAX };
+    size_t n, count[PIN_CHANGED + 1] = { 0 };
+    const struct pin **all = choose(p, c, &n);
+
+    for (size_t i = 0; i < n; i++)
+        count[all[i]->state]++;
+    json_begin_array(o, "pins");
+    for (size_t i = 0; i < n && i < PINS_PAGE_MAX; i++)
+        put_pin(&w, all[i]);
+    json_end(o);
+    for (unsigned s = 0; s < ARRAY_LEN(count); s++)
+        json_put_uint(o, pin_state_name((enum pin_state)s), count[s]);
+    json_put_str_opt(o, "lock", p ? p->path : NULL);
+    if (p && p->problem.code)
+        json_put_str(o, "problem", p->problem.msg);
+    free(all);
+}
