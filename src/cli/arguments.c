@@ -61,19 +61,22 @@ static int read_all(int fd, const char *name, struct buf *out, struct pb_error *
     }
 }
 
+int arguments_read_file(const char *path, struct buf *out, struct pb_error *err)
+{
+    AUTO_CLOSE int fd = -1;
+
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, "standard input", out, err);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? fail_sys(err, errno, "open '%s'", path) : read_all(fd, path, out, err);
+}
+
 /* The text is in the arena. */
 static int read_file(struct arguments *a, const char *path, struct span *out, struct pb_error *err)
 {
-    AUTO_CLOSE int fd = -1;
     AUTO_BUF struct buf text = { 0 };
-    int rc;
+    int rc = arguments_read_file(path, &text, err);
 
-    if (strcmp(path, "-") == 0) {
-        rc = read_all(STDIN_FILENO, "standard input", &text, err);
-    } else {
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        rc = fd < 0 ? fail_sys(err, errno, "open '%s'", path) : read_all(fd, path, &text, err);
-    }
     if (rc == 0)
         *out = span_make(arena_dup(&a->arena, buf_span(&text)), text.n);
     return rc;

@@ -46,6 +46,9 @@ MUST_CHECK int arguments_read_call(struct arguments *a, const char *word, const 
 MUST_CHECK int arguments_write(struct arguments *a, const struct schema *schema, struct buf *out,
                                struct pb_error *err);
 
+/* A whole file of the user's, or standard input for "-"; at most ARGUMENTS_FILE_MAX bytes. */
+MUST_CHECK int arguments_read_file(const char *path, struct buf *out, struct pb_error *err);
+
 /* One text as what the schema at `place` wants; a string if it does not say. What fits nothing is
  * written as what comes nearest. */
 void arguments_fit(const struct schema *schema, struct json place, struct span text,

@@ -1,4 +1,6 @@
 #include "background.h"
+#include "hub_flags.h"
+#include "talk.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -68,8 +70,9 @@ static int tell_failed(pid_t pid, int log, off_t begins, const char *path)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     text[n > 0 ? n : 0] = '\0';
-    fprintf(stderr, "%spatchbay: it does not run in the background; see %s\n", text, path);
-    return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : CLI_UNREACHABLE;
+    fputs(text, stderr); /* in the form that was asked for */
+    n = talk_fail(FAILURE_UNREACHABLE, "it does not run in the background; see %s", path);
+    return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : (int)n;
 }
 
 static int await(pid_t pid, int ready, int log, off_t begins, const char *path)
@@ -78,7 +81,7 @@ static int await(pid_t pid, int ready, int log, off_t begins, const char *path)
 
     if (!hear_ready(ready, &text))
         return tell_failed(pid, log, begins, path);
-    printf("%s  pid      %d\n  log      %s\n", buf_cstr(&text), (int)pid, path);
+    fputs(buf_cstr(&text), stdout);
     return CLI_OK;
 }
 
@@ -92,7 +95,7 @@ bool background_split(const char *path, int *ready, int *status)
 
     *status = CLI_USAGE;
     if (log < 0) {
-        *status = cli_fail(&err);
+        *status = cli_config_fail(&err);
         return false;
     }
     fflush(NULL);

@@ -3,6 +3,8 @@
 #include "hub/config/config.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "project.h"
+#include "talk.h"
 #include "token.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@ struct completing {
     struct cli cli;      /* the words before */
     const char *word;    /* is being typed */
     struct config *conf; /* NULL: not read yet, or broken */
+    struct project *project;
 };
 
 /* It is put on the command line as it is: a server must not have words there that the shell would
@@ -44,7 +47,12 @@ static bool read_config(struct completing *c)
     struct config_request r = cli_config_request(&c->cli);
     struct pb_error err;
 
-    if (!c->conf && config_load(&c->conf, &r, &err) < 0)
+    if (c->conf)
+        return true;
+    if (!c->project)
+        c->project = project_trusted(&c->cli);
+    r.project = c->project ? &c->project->source : NULL;
+    if (config_load(&c->conf, &r, &err) < 0)
         c->conf = NULL;
     return c->conf != NULL;
 }
@@ -223,7 +231,9 @@ static void verbs(struct completing *c)
 
 static void options(struct completing *c)
 {
-    for (const struct option_spec *o = c->cli.verb->options; o && o->name; o++) {
+    const struct option_spec *o;
+
+    for (int i = 0; (o = cli_option_row(c->cli.verb, i)); i++) {
         AUTO_ARENA struct arena a = { 0 };
 
         print_one(c, arena_printf(&a, "--%s", o->name), o->help);
@@ -263,7 +273,10 @@ static const struct word_kind {
     void (*print)(struct completing *c);
     const char *choice;
 } kinds[] = {
+    { "ANNOTATION",    NULL,      "read_only|destructive|idempotent|open_world" },
     { "ERA",           NULL,      "legacy|modern" },
+    { "FACE",          NULL,      "mcp_server|rest|cli|agent" },
+    { "FORMAT",        NULL,      "jsonl|har|otlp" },
     { "GROUPS",        NULL,      "catalog|external|builtin|breakpoint" },
     { "KIND",          NULL,      "stdio|sse|http" },
     { "MODE",          modes,     NULL },
@@ -272,11 +285,19 @@ static const struct word_kind {
     { "SERVER",        servers,   NULL },
     { "SERVER.PROMPT", prompts,   NULL },
     { "SERVER.TOOL",   tools,     NULL },
+    { "SOURCE",        NULL,      "mcp_client|app|replay" },
+    { "STATUS",        NULL,      "success|error|failed|timeout|cancelled|denied|expired|input_required|task" },
     { "TOKEN",         tokens,    NULL },
     { "URI",           uris,      NULL },
     { "VERB",          verbs,     NULL },
     { "WHAT",          NULL,      "mcp|read|all" },
+    { "add|auto|rm",   NULL,      "add|auto|rm" },
+    { "add|check|rm",  NULL,      "add|check|rm" },
+    { "approve|grant|deny", NULL, "approve|grant|deny" },
+    { "ask|deny|allow", NULL,     "ask|deny|allow" },
     { "add|list|rm",   NULL,      "add|list|rm" },
+    { "on|off",        NULL,      "on|off" },
+    { "show|export|rm", NULL,     "show|export|rm" },
     { "rm",            NULL,      "rm" },
     { "bash|zsh|fish", NULL,      "bash|zsh|fish" },
     { "install|uninstall|status", NULL, "install|uninstall|status" },
@@ -417,6 +438,7 @@ void candidates_print(char **words)
     struct completing c = { 0 };
     int n = 0;
 
+    talk_set(false, true); /* a line in the middle of what is typed helps nobody */
     while (words[n])
         n++;
     c.word = words[n - 1];
@@ -429,5 +451,6 @@ void candidates_print(char **words)
     if (c.cli.verb)
         complete(&c, words + 1);
     config_free(c.conf);
+    project_free(c.project);
     arena_done(&c.cli.arena);
 }

@@ -8,6 +8,9 @@
  *   arguments_call.c   the same from tool(k: value)
  *   arguments_write.c  what they mean, by the tool's schema
  *   background.c   going on without a terminal
+ *   calls_list.c   recorded calls, a line each
+ *   calls_show.c   all of one
+ *   calls_export.c all of them, for other programs, or deleted
  *   candidates.c   what may stand here: for shell completion
  *   daemon.c       the daemon: config, hub, listeners, until it is told to end
  *   daemon_log.c   its warnings, bounded
@@ -19,9 +22,12 @@
  *   home.c         the file in which servers are kept, and reading it
  *   hub_flags.c    options about config and hub, common to many verbs
  *   program.c      is the program of a server there
+ *   project.c      the file of a project: where it is, what is in it
+ *   project_ask.c  whether its servers are used
  *   question.c     a person answers what a server asks
  *   question_form.c    the same when it is a form
  *   reach.c        a hub: the daemon's, or one in this process
+ *   records.c      what was recorded: where it is, who has it
  *   remembered.c   lists that servers said once
  *   request.c      one request, and Ctrl-C
  *   reread.c       what is read again when it changes
@@ -30,9 +36,12 @@
  *   show.c         printing: JSON, tables, colours
  *   signature.c    a tool in one line
  *   taken.c        what a verb changed in a file is taken over by the daemon
+ *   talk.c         what is said beside the result: errors, warnings, notes
  *   token.c        what HTTP clients must send: where it comes from, who must not see it
+ *   trust.c        what a person said about files of projects
  *   waiting.c      a line that moves while servers are waited for
- *   wanted.c       what a schema wants of a value */
+ *   wanted.c       what a schema wants of a value
+ *   when.c         moments and spans of time as people type them */
 #pragma once
 #include "patchbay.h"
 #include "json/json.h"
@@ -43,7 +52,7 @@ enum cli_exit {
     CLI_USAGE = 1,
     CLI_AUTH = 3,          /* the server wants a login */
     CLI_UNREACHABLE = 4,   /* cannot be started, dialled or talked to */
-    CLI_TOOL_ERROR = 5,    /* the tool ran and failed */
+    CLI_TOOL_ERROR = 5,    /* the tool ran and failed; a definition is not what was approved */
     CLI_INTERRUPTED = 130, /* Ctrl-C, as shells say it */
 };
 
@@ -65,6 +74,7 @@ struct verb {
     const char *text;   /* more for the man page; may be NULL */
     int min, max;       /* arguments before "--"; max < 0: any number */
     bool takes_command; /* "-- COMMAND ARG..." names a server to start */
+    bool serves;        /* it goes on until it is told to end, and takes signals itself */
     const struct option_spec *options;
     /* Asked after each argument: is what follows (`rest`) no option of ours any more, because it
      * belongs to a command that the arguments name? NULL: options may stand anywhere. */
@@ -78,7 +88,7 @@ struct cli {
     char **args;
     int n_args;
     char **command;                      /* after "--"; NULL-ended; NULL if there was none */
-    const char *values[CLI_OPTIONS_MAX]; /* by place in verb->options; "" for a flag that is set */
+    const char *values[CLI_OPTIONS_MAX]; /* by cli_option_row(); "" for a flag that is set */
     const char **lists[CLI_OPTIONS_MAX]; /* the same for options that may be repeated */
     struct arena arena;
     bool lenient; /* the command line is not complete yet: any number of arguments will do */
@@ -86,12 +96,13 @@ struct cli {
 
 /* Sorted by name, ended by NULL. */
 extern const struct verb *const cli_verbs[];
-extern const struct verb verb_add, verb_add_json, verb_call, verb_cancel, verb_completion,
-    verb_connect, verb_console, verb_describe, verb_disable, verb_disconnect, verb_doctor,
-    verb_enable, verb_get, verb_help, verb_list, verb_logs, verb_man, verb_mcp, verb_mode,
-    verb_ping, verb_prompt, verb_prompts, verb_read, verb_reconnect, verb_remove, verb_resources,
-    verb_restart, verb_serve, verb_service, verb_status, verb_stop, verb_token, verb_tools,
-    verb_version;
+extern const struct verb verb_add, verb_add_json, verb_answer, verb_approve, verb_call, verb_calls,
+    verb_cancel, verb_completion, verb_connect, verb_console, verb_describe, verb_disable,
+    verb_disconnect, verb_doctor, verb_enable, verb_explain, verb_get, verb_grants, verb_help,
+    verb_list, verb_logs, verb_man, verb_mcp, verb_mode, verb_object, verb_ping, verb_policy,
+    verb_prompt, verb_prompts, verb_questions, verb_read, verb_reconnect, verb_remove,
+    verb_resources, verb_restart, verb_serve, verb_service, verb_status, verb_stop, verb_token,
+    verb_tools, verb_trust, verb_verify, verb_version;
 
 const struct verb *cli_find(const char *name);
 /* The same in the order in which people need them; ended by title NULL. Each verb is in one. */
@@ -107,6 +118,8 @@ struct exit_text {
 };
 extern const struct exit_text cli_exits[];
 
+/* The options of a verb, one by one: its own, then those that every verb has; NULL: no more. */
+const struct option_spec *cli_option_row(const struct verb *verb, int i);
 /* Reads options and arguments of cli->verb. CLI_USAGE after saying what is wrong; *help: it was
  * asked for instead. */
 int cli_parse(struct cli *cli, char **argv, bool *help);
@@ -118,7 +131,7 @@ const char *cli_option(const struct cli *cli, const char *name);
 const char *const *cli_option_list(const struct cli *cli, const char *name);
 /* What a pasted line says about an option that was not given. `value` is borrowed. */
 void cli_set_option(struct cli *cli, const char *name, const char *value);
-/* "patchbay: what" on stderr, and the exit code that belongs to the error. */
+/* Tells the error, and gives the exit code that belongs to it. */
 int cli_fail(const struct pb_error *err);
 int cli_usage(const struct verb *verb, const char *fmt, ...) PRINTF(2, 3);
 

@@ -5,12 +5,16 @@
 #include "face/control/control.h"
 #include "face/host/host.h"
 #include "face/listen/listen.h"
+#include "gate/gate.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
+#include "hub/secrets/secrets.h"
 #include "hub/spec/spec.h"
 #include "hub/warden/warden.h"
 #include "mcp/serve/serve.h"
+#include "records.h"
 #include "reread.h"
+#include "talk.h"
 #include "token.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -21,19 +25,26 @@ struct daemon {
     struct warden *warden;
     struct config *config;
     struct config *first; /* with whose settings it was started */
+    struct vault *vault;  /* the secrets of all servers, and our own */
     struct hub *hub;
+    struct store *store; /* NULL: nothing is recorded */
+    struct gate *gate;
+    struct webhook *webhook;
+    struct otlp *otlp;
     struct hosts *hosts;
     struct serve *serve;
     struct attach *attach;
-    struct watch *watch, *token_watch;
+    struct watch *watch, *token_watch, *lock_watch;
+    struct cli_lock lock;
     struct control_facts facts;
-    char *home, *cache, *secrets, *socket, *url, *token_list;
+    char *home, *cache, *secrets, *records, *socket, *url, *token_list;
     const char **files;
     bool stopping, again;
 
     struct reread config_read;
-    struct timer reload_again; /* when no worker was free */
-    struct config *fresh; /* read, and not taken over yet; NULL: read_err says why not */
+    struct timer reload_again;   /* when no worker was free */
+    struct config *fresh;        /* read, and not taken over yet; NULL: read_err says why not */
+    struct policy *fresh_policy; /* its rules */
     struct pb_error read_err;
     struct pb_error not_taken; /* why the files as they are now were refused: facts.config_error */
     struct list waiting;       /* for the reading: struct reload_wait */
@@ -64,9 +75,22 @@ static void read_config(void *ctx)
     struct daemon *d = ctx;
     struct config_request r = cli_config_request(d->opts->cli);
 
+    r.project = d->opts->project ? &d->opts->project->source : NULL;
     d->fresh = NULL;
+    d->fresh_policy = NULL;
     if (config_load(&d->fresh, &r, &d->read_err) < 0)
         d->fresh = NULL;
+    else if (cli_policy(d->fresh, &d->fresh_policy, &d->read_err) < 0)
+        config_free(TAKE(d->fresh));
+}
+
+/* Addresses of chats have their key in the path. */
+static void learn_addresses(struct daemon *d, const struct settings *set)
+{
+    if (set->webhook_url && *set->webhook_url)
+        vault_add(d->vault, span_of(set->webhook_url));
+    if (set->otlp_url && *set->otlp_url)
+        vault_add(d->vault, span_of(set->otlp_url));
 }
 
 /* What can change at once does; the rest is not passed over in silence. */
@@ -74,9 +98,20 @@ static void apply_settings(struct daemon *d)
 {
     const struct settings *was = &d->config->settings, *now = &d->fresh->settings;
     struct hub_options hub = HUB_OPTIONS_INIT;
+    struct pins_options pins = { .changes = definition_changes_of(now->definition_changes) };
+    struct gate_options gate = { .pins = &pins };
+    struct store_options store = { 0 };
 
     cli_hub_options(&hub, now);
     hub_tune(d->hub, &hub);
+    cli_gate_options(&gate, now);
+    gate_tune(d->gate, &gate);
+    learn_addresses(d, now);
+    webhook_set_url(d->webhook, now->webhook_url);
+    otlp_set_url(d->otlp, now->otlp_url);
+    cli_store_options(&store, now);
+    if (d->store)
+        store_tune(d->store, &store);
     hosts_set_list_wait(d->hosts, now->list_wait_ms);
     for (const struct setting *row = settings_table; row->name; row++)
         if (row->restart && !setting_same(row, was, now))
@@ -91,6 +126,8 @@ static void apply_config(struct daemon *d)
     struct hub_changes n;
 
     apply_settings(d);
+    gate_set_policy(d->gate, d->fresh_policy);
+    policy_unref(TAKE(d->fresh_policy));
     n = hub_apply(d->hub, d->fresh);
 
     for (size_t i = 0; i < d->fresh->n_warnings; i++)
@@ -149,12 +186,13 @@ static void on_config_read(void *ctx)
 
     if (d->stopping) {
         config_free(TAKE(d->fresh));
+        policy_unref(TAKE(d->fresh_policy));
         return;
     }
     if (good)
         apply_config(d);
     else
-        daemon_say("the config is not taken: %s", d->read_err.msg);
+        daemon_complain("the config is not taken: %s", d->read_err.msg);
     keep_outcome(d, good ? NULL : &d->read_err);
     tell_waiting(d, good ? NULL : &d->read_err);
     if (stale && !reread_runs(&d->config_read))
@@ -169,7 +207,7 @@ static void reload(void *ctx)
     if (d->stopping || reread_start(&d->config_read, &err) == 0)
         return;
     fail_in(&err, "the config cannot be read now");
-    daemon_say("%s; it is tried again", err.msg);
+    daemon_complain("%s; it is tried again", err.msg);
     timer_start(&d->reload_again, DAEMON_REREAD_MS);
     tell_all_waiting(d, &err);
 }
@@ -197,7 +235,25 @@ static void watch_config(struct daemon *d)
     for (size_t i = 0; i < d->config->n_files; i++)
         d->files[i] = mem_dup(d->config->files[i].path);
     if (d->config->n_files && watch_files(&d->watch, d->loop, d->files, reload, d, &err) < 0)
-        fprintf(stderr, "patchbay: changes of the config will not be noticed: %s\n", err.msg);
+        talk_warn("changes of the config will not be noticed: %s", err.msg);
+}
+
+/* Somebody else may change what is approved: another program of ours, or a person who edits it. */
+static void on_lock_changed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    if (d->gate)
+        pins_reread(gate_pins(d->gate));
+}
+
+static void watch_lock(struct daemon *d)
+{
+    struct pb_error err;
+
+    if (watch_files(&d->lock_watch, d->loop, (const char *const[]){ d->lock.path, NULL },
+                    on_lock_changed, d, &err) < 0)
+        talk_warn("changes of the lock will not be noticed: %s", err.msg);
 }
 
 /* ---- tokens -------------------------------------------------------------------------------- */
@@ -218,7 +274,7 @@ static void on_tokens_read(void *ctx)
     bool stale = reread_over(&d->tokens_read);
 
     if (!d->tokens)
-        daemon_say("only the daemon's own token is taken: %s", d->tokens_err.msg);
+        daemon_complain("only the daemon's own token is taken: %s", d->tokens_err.msg);
     if (d->serve)
         serve_set_tokens(d->serve, TAKE(d->tokens));
     tokens_free(TAKE(d->tokens));
@@ -232,7 +288,7 @@ static void reload_tokens(void *ctx)
     struct pb_error err;
 
     if (!d->stopping && reread_start(&d->tokens_read, &err) < 0)
-        daemon_say("the tokens cannot be read now: %s", err.msg);
+        daemon_complain("the tokens cannot be read now: %s", err.msg);
 }
 
 /* Before the first request: a client that is started with us finds its token known. */
@@ -245,27 +301,62 @@ static void start_tokens(struct daemon *d)
         return;
     d->token_list = token_list_path(d->opts->cli);
     if (token_list_read(d->token_list, &t, &err) < 0)
-        daemon_say("only the daemon's own token is taken: %s", err.msg);
+        daemon_complain("only the daemon's own token is taken: %s", err.msg);
     serve_set_tokens(d->serve, t);
     if (watch_files(&d->token_watch, d->loop, (const char *const[]){ d->token_list, NULL },
                     reload_tokens, d, &err) < 0)
-        fprintf(stderr, "patchbay: new tokens will not be noticed: %s\n", err.msg);
+        talk_warn("new tokens will not be noticed: %s", err.msg);
 }
 
 /* ---- stopping ------------------------------------------------------------------------------ */
 
-static void on_hub_closed(void *ctx)
+static void on_store_closed(void *ctx)
 {
     struct daemon *d = ctx;
 
     loop_stop(d->loop);
 }
 
+static void on_hub_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    gate_free(TAKE(d->gate));
+    if (d->store)
+        store_close(TAKE(d->store), on_store_closed, d);
+    else
+        loop_stop(d->loop);
+}
+
+static void on_otlp_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    gate_close(d->gate);
+    if (d->hub)
+        hub_close(TAKE(d->hub), on_hub_closed, d);
+    else
+        on_hub_closed(d);
+}
+
+static void on_webhook_closed(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    if (d->otlp)
+        otlp_close(TAKE(d->otlp), on_otlp_closed, d);
+    else
+        on_otlp_closed(d);
+}
+
 static void on_hosts_closed(void *ctx)
 {
     struct daemon *d = ctx;
 
-    hub_close(TAKE(d->hub), on_hub_closed, d);
+    if (d->webhook)
+        webhook_close(TAKE(d->webhook), on_webhook_closed, d);
+    else
+        on_webhook_closed(d);
 }
 
 static void on_serve_closed(void *ctx)
@@ -298,6 +389,7 @@ static void begin_stop(struct daemon *d)
     timer_stop(&d->reload_again);
     watch_free(TAKE(d->watch));
     watch_free(TAKE(d->token_watch));
+    watch_free(TAKE(d->lock_watch));
     if (d->attach)
         attach_close(TAKE(d->attach), on_attach_closed, d);
     else
@@ -410,8 +502,52 @@ static int take_hangup(struct daemon *d, struct pb_error *err)
     return loop_on_signal(d->loop, SIGHUP, on_stop, d, err);
 }
 
+static void on_store_changed(void *ctx, const struct pb_error *err)
+{
+    struct daemon *d = ctx;
+
+    if (err)
+        daemon_say("calls cannot be recorded: %s", err->msg);
+    else
+        daemon_say("calls are recorded again");
+    if (d->gate)
+        gate_store_changed(d->gate, err);
+}
+
+static void on_store_drained(void *ctx)
+{
+    struct daemon *d = ctx;
+
+    if (d->gate)
+        gate_store_drained(d->gate);
+}
+
+static int open_store(struct daemon *d, struct pb_error *err)
+{
+    struct store_options o = { .loop = d->loop,
+                               .redact = vault_redact,
+                               .redact_version = vault_version,
+                               .changed = on_store_changed,
+                               .drained = on_store_drained,
+                               .ctx = d };
+
+    int rc;
+
+    if (!d->opts->record)
+        return 0;
+    o.redact_ctx = d->vault;
+    cli_store_options(&o, &d->config->settings);
+    d->records = records_dir(d->opts->cli);
+    rc = records_open(&d->store, d->opts->cli, &o, err);
+    if (rc == 0)
+        gate_set_store(d->gate, d->store);
+    otlp_set_url(d->otlp, d->config->settings.otlp_url);
+    return rc;
+}
+
 static int make_hub(struct daemon *d, struct pb_error *err)
 {
+    struct gate_options gate = { 0 };
     struct hub_options hub = HUB_OPTIONS_INIT;
     const struct settings *set = &d->config->settings;
     struct host_options hosts = { .expose = d->opts->expose,
@@ -428,8 +564,22 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     d->secrets = config_secrets_dir(&r);
     hub.cache_dir = d->cache;
     hub.secrets_dir = d->secrets;
+    hub.vault = d->vault;
     d->hub = hub_new(&hub);
-    hosts.hub = d->hub;
+    gate.hub = d->hub;
+    gate.redact = vault_redact;
+    gate.redact_ctx = d->vault;
+    cli_gate_options(&gate, set);
+    cli_lock_read(&d->lock, d->opts->cli, set);
+    gate.pins = &d->lock.options;
+    d->gate = gate_new(&gate);
+    gate_set_policy(d->gate, d->fresh_policy);
+    policy_unref(TAKE(d->fresh_policy));
+    d->webhook = webhook_new(d->gate);
+    learn_addresses(d, set);
+    webhook_set_url(d->webhook, set->webhook_url);
+    d->otlp = otlp_new(d->gate);
+    hosts.gate = d->gate;
     if (!hosts.expose && set->expose && host_parse_expose(set->expose, &hosts.expose, err) < 0)
         return fail_in(err, "settings.expose");
     d->hosts = hosts_new(d->loop, &hosts);
@@ -439,8 +589,11 @@ static int make_hub(struct daemon *d, struct pb_error *err)
 
 static int start(struct daemon *d, struct pb_error *err)
 {
-    int rc = make_hub(d, err);
+    int rc;
 
+    d->vault = vault_new();
+    vault_add(d->vault, span_of(d->opts->serve.token));
+    rc = make_hub(d, err);
     if (rc < 0)
         return rc;
     /* Our own doors first: when another daemon has them, no server is started in vain. */
@@ -448,6 +601,8 @@ static int start(struct daemon *d, struct pb_error *err)
         rc = start_socket(d, err);
     if (rc == 0 && d->opts->http)
         rc = start_http(d, err);
+    if (rc == 0)
+        rc = open_store(d, err);
     if (rc == 0)
         rc = loop_on_signal(d->loop, SIGTERM, on_stop, d, err);
     if (rc == 0)
@@ -461,6 +616,7 @@ static int start(struct daemon *d, struct pb_error *err)
     start_tokens(d);
     start_servers(d);
     watch_config(d);
+    watch_lock(d);
     set_facts(d);
     /* Last: it may ask for a server or a mode by name. */
     return d->opts->stdio ? start_stdio(d, err) : 0;
@@ -493,8 +649,28 @@ static void write_places(const struct daemon *d, struct buf *out, bool eyes)
         buf_printf(out, "  token    in %s\n", d->opts->token_from);
     if (d->attach)
         buf_printf(out, "  socket   %s\n", d->socket);
+    if (d->store)
+        buf_printf(out, "  records  %s (calls are recorded)\n", d->records);
     for (const char **f = d->files; f && *f; f++)
         buf_printf(out, "  config   %s\n", *f);
+}
+
+/* The token is not among them: `token_from` says where it is. */
+static void write_places_json(const struct daemon *d, struct buf *out)
+{
+    struct json_out o = json_out(out);
+
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "version", pb_version());
+    json_put_int(&o, "pid", getpid());
+    json_put_str_opt(&o, "url", d->url);
+    json_put_str_opt(&o, "token_from", d->opts->token_from);
+    json_put_str_opt(&o, "socket", d->attach ? d->socket : NULL);
+    control_write_files(&o, "files", &d->facts);
+    json_put_uint(&o, "servers", d->config->specs.n);
+    json_put_str_opt(&o, "log", d->opts->log);
+    json_end(&o);
+    buf_byte(out, '\n');
 }
 
 static void announce(const struct daemon *d)
@@ -503,8 +679,16 @@ static void announce(const struct daemon *d)
 
     if (!d->opts->announce)
         return;
-    write_places(d, &text, isatty(STDERR_FILENO));
-    fputs(buf_cstr(&text), stderr);
+    if (talk_is_json())
+        write_places_json(d, &text);
+    else
+        write_places(d, &text, isatty(STDERR_FILENO));
+    if (talk_is_json() || !talk_is_quiet()) {
+        fputs(buf_cstr(&text), talk_is_json() ? stdout : stderr);
+        fflush(stdout);
+    }
+    if (d->opts->log && !talk_is_json())
+        buf_printf(&text, "  pid      %d\n  log      %s\n", (int)getpid(), d->opts->log);
     if (d->opts->ready)
         background_ready(d->opts->ready, buf_span(&text));
 }
@@ -514,12 +698,16 @@ static void done(struct daemon *d)
     if (d->config != d->first)
         config_free(d->config);
     config_free(d->first);
+    policy_unref(d->fresh_policy);
     for (const char **f = d->files; f && *f; f++)
         free((char *)*f);
     free(d->files);
     free(d->home);
     free(d->cache);
     free(d->secrets);
+    free(d->records);
+    vault_free(d->vault);
+    cli_lock_done(&d->lock);
     free(d->socket);
     free(d->url);
     free(d->token_list);
@@ -532,10 +720,16 @@ int daemon_run(const struct daemon_options *opts)
     int status = CLI_OK;
 
     mem_share_heap();
-    if (cli_load_config(opts->cli, &d.config, &err) < 0)
+    if (cli_load_config(opts->cli, opts->project, &d.config, &err) < 0)
         return cli_config_fail(&err);
+    project_tell_hidden(d.config, opts->scope.server);
+    if (cli_policy(d.config, &d.fresh_policy, &err) < 0) {
+        config_free(d.config);
+        return cli_config_fail(&err);
+    }
     d.first = d.config;
     if (warden_start(&d.warden, &err) < 0) {
+        policy_unref(d.fresh_policy);
         config_free(d.config);
         return cli_fail(&err);
     }

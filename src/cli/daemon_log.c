@@ -3,6 +3,7 @@
  * left out rather than waited for. */
 #include "daemon.h"
 #include "mcp/rpc/rpc.h"
+#include "talk.h"
 #include <poll.h>
 #include <stdarg.h>
 
@@ -38,29 +39,51 @@ static void say(void *ctx, enum pb_log_level level, const char *line)
         return;
     }
     if (log_state.left_out)
-        fprintf(stderr, "patchbay: %lu lines were left out here\n", log_state.left_out);
+        talk_note("%lu lines were left out here", log_state.left_out);
     log_state.left_out = 0;
-    fprintf(stderr, "patchbay: %s: %s\n", log_level_name(level), line);
+    if (level < PB_LOG_ERROR)
+        talk_warn("%s", line);
+    else
+        talk_fail(FAILURE_UNREACHABLE, "%s: %s", log_level_name(level), line);
+}
+
+/* Is there room for one more line? On the loop's thread alone. */
+static bool may_say(void)
+{
+    static unsigned long unsaid;
+
+    if (!can_write()) {
+        unsaid++;
+        return false;
+    }
+    if (unsaid)
+        talk_note("%lu lines were left out here", unsaid);
+    unsaid = 0;
+    return true;
 }
 
 void daemon_say(const char *format, ...)
 {
-    static unsigned long unsaid; /* on the loop's thread alone */
-    char line[1024];
+    AUTO_BUF struct buf line = { 0 };
     va_list args;
 
-    if (!can_write()) {
-        unsaid++;
-        return;
-    }
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    buf_vprintf(&line, format, args);
     va_end(args);
-    text_make_printable(line);
-    if (unsaid)
-        fprintf(stderr, "patchbay: %lu lines were left out here\n", unsaid);
-    unsaid = 0;
-    fprintf(stderr, "patchbay: %s\n", line);
+    if (may_say())
+        talk_note("%s", buf_cstr(&line));
+}
+
+void daemon_complain(const char *format, ...)
+{
+    AUTO_BUF struct buf line = { 0 };
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&line, format, args);
+    va_end(args);
+    if (may_say())
+        talk_fail(FAILURE_INVALID, "%s", buf_cstr(&line));
 }
 
 void daemon_log_start(void) { pb_log_to(say, NULL, PB_LOG_WARNING); }

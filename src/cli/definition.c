@@ -26,24 +26,38 @@ static int parse(struct definition *d, struct pb_error *err)
     return json_parse(&d->doc, span_make(text, n), NULL, err);
 }
 
-static int find(struct definition *d, struct reach *s, const char *kind, const char *item,
-                bool refresh)
+static int ask_hub(struct definition *d, struct reach *s, const char *kind, const char *item,
+                   bool refresh, struct pb_error *err)
 {
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
-    struct pb_error err;
+    int rc;
 
     json_begin_object(&o, NULL);
     json_put_str(&o, kind, item);
     json_put_bool(&o, "refresh", refresh);
     json_end(&o);
-    if (reach_request(s, "patchbay/find", buf_cstr(&params), &d->result, &err) < 0)
-        return reach_fail(&err);
-    if (parse(d, &err) < 0)
-        return cli_fail(&err);
+    rc = reach_request(s, "patchbay/find", buf_cstr(&params), &d->result, err);
+    if (rc == 0)
+        rc = parse(d, err);
+    if (rc < 0)
+        return rc;
     d->entry = json_root(&d->doc);
     take_item(d, json_get(d->entry, "definition"));
-    return CLI_OK;
+    return 0;
+}
+
+bool definition_look(struct definition *d, struct reach *s, const char *kind, const char *item)
+{
+    return ask_hub(d, s, kind, item, false, NULL) == 0;
+}
+
+static int find(struct definition *d, struct reach *s, const char *kind, const char *item,
+                bool refresh)
+{
+    struct pb_error err;
+
+    return ask_hub(d, s, kind, item, refresh, &err) < 0 ? reach_fail(&err) : CLI_OK;
 }
 
 int definition_find(struct definition *d, struct reach *s, const char *kind, const char *item)

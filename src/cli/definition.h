@@ -17,6 +17,8 @@ void definition_done(struct definition *d);
 /* "tool" or "prompt" of the hub. An exit code; what is not CLI_OK has been told. */
 MUST_CHECK int definition_find(struct definition *d, struct reach *s, const char *kind,
                                const char *item);
+/* The same, and nothing is told when there is none. */
+bool definition_look(struct definition *d, struct reach *s, const char *kind, const char *item);
 /* The same, of which the server was asked now: for who finds that what is remembered does not do.
  */
 MUST_CHECK int definition_refresh(struct definition *d, struct reach *s, const char *kind,

@@ -88,7 +88,7 @@ static bool serves_again(const struct cli *cli, const struct daemon_ending *e)
     struct daemon_ending now = { .process = -1 };
     bool other = false;
 
-    if (reach_daemon(&s, cli, NULL) == 0 && read_status(s, &now, NULL) == 0)
+    if (reach_daemon(&s, cli, NULL, NULL) == 0 && read_status(s, &now, NULL) == 0)
         other = strcmp(now.started, e->started) != 0;
     free(now.started);
     return other;

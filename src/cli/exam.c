@@ -12,18 +12,13 @@ const char *exam_check_name(enum exam_check c) { return check_names[c]; }
 static char *format(const char *fmt, ...) PRINTF(1, 2);
 static char *format(const char *fmt, ...)
 {
-    char *text;
+    AUTO_BUF struct buf text = { 0 };
     va_list ap;
-    int n;
 
     va_start(ap, fmt);
-    n = vsnprintf(NULL, 0, fmt, ap);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    text = mem_alloc((size_t)n + 1);
-    va_start(ap, fmt);
-    vsnprintf(text, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    return text;
+    return buf_take(&text);
 }
 
 /* What a server has said, in part at least. */

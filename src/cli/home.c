@@ -1,7 +1,9 @@
 #include "home.h"
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
+#include "hub_flags.h"
 #include "show.h"
+#include "talk.h"
 #include "token.h"
 
 static const char project_file[] = ".mcp.json";
@@ -69,14 +71,15 @@ int home_find(const struct cli *cli, const char *name, struct config **config,
 
 int home_fail(const struct cli *cli, const char *name, const struct pb_error *err)
 {
+    AUTO_BUF struct buf hint = { 0 };
     unsigned line;
 
-    cli_fail(err);
-    if (err->code == PB_E_NOT_FOUND && name && !home_is_project(cli) &&
-        config_find_server(project_file, name, &line, NULL) == 0)
-        fprintf(stderr, "patchbay: it is defined at %s:%u: add --scope project\n", project_file,
-                line);
-    return CLI_USAGE;
+    if (err->code != PB_E_NOT_FOUND || !name || home_is_project(cli) ||
+        config_find_server(project_file, name, &line, NULL) < 0)
+        return cli_config_fail(err);
+    buf_printf(&hint, "it is defined at %s:%u: add --scope project", project_file, line);
+    return talk_trouble(&(struct trouble){
+        .what = FAILURE_NOT_FOUND, .message = err->msg, .hint = buf_cstr(&hint) });
 }
 
 void home_write_json(struct json_out *o, const struct spec *s, const char *file, unsigned line)
@@ -102,26 +105,26 @@ void home_print_json(const struct spec *s, const char *file, unsigned line)
     show_json(buf_cstr(&out));
 }
 
-void home_print_word(const char *before, const char *text)
+void home_print_word(FILE *to, const char *before, const char *text)
 {
     AUTO_FREE char *shown = mem_dup(text);
 
     text_make_printable(shown);
-    printf("%s%s", before, shown);
+    fprintf(to, "%s%s", before, shown);
 }
 
-void home_print_line(const char *label, const char *text)
+void home_print_line(FILE *to, const char *label, const char *text)
 {
-    printf("  %-10s", label);
-    home_print_word(" ", text);
-    putchar('\n');
+    fprintf(to, "  %-10s", label);
+    home_print_word(to, " ", text);
+    fputc('\n', to);
 }
 
-void home_print_pairs(const char *label, const char *const *pairs, char separator)
+void home_print_pairs(FILE *to, const char *label, const char *const *pairs, char separator)
 {
     if (!*pairs)
         return;
-    printf("  %-10s", label);
+    fprintf(to, "  %-10s", label);
     for (const char *const *p = pairs; *p; p++) {
         AUTO_FREE char *name = mem_dup(*p);
         char *end = strchr(name, separator);
@@ -129,7 +132,7 @@ void home_print_pairs(const char *label, const char *const *pairs, char separato
         if (end)
             *end = '\0';
         text_make_printable(name);
-        printf("%s%s=***", p == pairs ? " " : ", ", name);
+        fprintf(to, "%s%s=***", p == pairs ? " " : ", ", name);
     }
-    putchar('\n');
+    fputc('\n', to);
 }

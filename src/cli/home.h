@@ -24,8 +24,8 @@ void home_write_json(struct json_out *o, const struct spec *s, const char *file,
 /* The same on stdout. */
 void home_print_json(const struct spec *s, const char *file, unsigned line);
 /* Words of a file or of a pasted text, which are as trustworthy as these: they move no terminal. */
-void home_print_word(const char *before, const char *text);
+void home_print_word(FILE *to, const char *before, const char *text);
 /* "directory  /srv". */
-void home_print_line(const char *label, const char *text);
+void home_print_line(FILE *to, const char *label, const char *text);
 /* "env  A=***, B=***" and "headers  X=***": names only. */
-void home_print_pairs(const char *label, const char *const *pairs, char separator);
+void home_print_pairs(FILE *to, const char *label, const char *const *pairs, char separator);

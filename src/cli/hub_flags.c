@@ -1,8 +1,10 @@
 #include "hub_flags.h"
 #include "face/control/control.h"
+#include "gate/gate.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
+#include "talk.h"
 #include "token.h"
 
 enum { SECONDS_MAX = 3600 };
@@ -25,20 +27,78 @@ bool cli_names_config(const struct cli *cli)
     return r.files || r.clients || r.clients_file || r.inlines;
 }
 
-int cli_load_config(const struct cli *cli, struct config **out, struct pb_error *err)
+int cli_load_config(const struct cli *cli, const struct project *p, struct config **out,
+                    struct pb_error *err)
 {
     struct config_request r = cli_config_request(cli);
-    int rc = config_load(out, &r, err);
+    int rc;
 
+    r.project = p ? &p->source : NULL;
+    rc = config_load(out, &r, err);
     for (size_t i = 0; rc == 0 && i < (*out)->n_warnings; i++)
-        fprintf(stderr, "patchbay: warning: %s\n", (*out)->warnings[i]);
+        talk_warn("%s", (*out)->warnings[i]);
     return rc;
+}
+
+int cli_policy(const struct config *c, struct policy **out, struct pb_error *err)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    int rc;
+
+    if (!c->policy) {
+        *out = policy_new();
+        return 0;
+    }
+    rc = json_parse(&doc, span_of(c->policy), NULL, err);
+    if (rc == 0)
+        rc = policy_parse(out, json_root(&doc), err);
+    return rc < 0 ? fail_in(err, "%s", c->policy_at) : 0;
 }
 
 int cli_config_fail(const struct pb_error *err)
 {
-    cli_fail(err);
-    return CLI_USAGE;
+    enum cli_failure what = err->code == PB_E_NOT_FOUND                          ? FAILURE_NOT_FOUND
+                            : err->code == PB_E_SYSTEM || err->code == PB_E_BUSY ? FAILURE_FILE
+                                                                                 : FAILURE_INVALID;
+
+    return talk_fail(what, "%s", err->msg);
+}
+
+void cli_gate_options(struct gate_options *o, const struct settings *s)
+{
+    o->detail = strcmp(s->record, "all") == 0    ? RECORD_ALL
+                : strcmp(s->record, "meta") == 0 ? RECORD_META
+                                                 : RECORD_NONE;
+    o->go_on = strcmp(s->record_failure, "go_on") == 0;
+    o->ask_ms = s->ask_ms;
+}
+
+void cli_lock_read(struct cli_lock *l, const struct cli *cli, const struct settings *s)
+{
+    struct config_request r = cli_config_request(cli);
+
+    *l = (struct cli_lock){ .path = config_lock_path(&r) };
+    l->options = (struct pins_options){
+        .path = l->path,
+        .lock = &l->lock,
+        .changes = definition_changes_of(s->definition_changes),
+    };
+    if (lock_read(&l->lock, l->path, &l->err) < 0)
+        l->options.lock_err = &l->err;
+}
+
+void cli_lock_done(struct cli_lock *l)
+{
+    lock_done(&l->lock);
+    free(l->path);
+    *l = (struct cli_lock){ 0 };
+}
+
+void cli_store_options(struct store_options *o, const struct settings *s)
+{
+    o->keep_ms = s->record_days * UINT64_C(86400000);
+    o->keep_calls = s->record_calls;
+    o->keep_bytes = s->record_mb * UINT64_C(1000000);
 }
 
 void cli_hub_options(struct hub_options *o, const struct settings *s)
@@ -57,29 +117,17 @@ void cli_hub_options(struct hub_options *o, const struct settings *s)
 
 int cli_timeout(const struct cli *cli, uint32_t *ms)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = { { "", 1 }, { "ms", 0.001 }, { "s", 1 }, { "m", 60 } };
     const char *text = cli_option(cli, "timeout");
-    char *end;
-    double n;
+    uint64_t given;
 
     if (!text)
         return CLI_OK;
-    n = strtod(text, &end);
-    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-        double seconds = n * units[i].seconds;
-
-        if (end == text || strcmp(end, units[i].name) != 0 ||
-            !(seconds >= 0.001 && seconds <= SECONDS_MAX))
-            continue;
-        *ms = (uint32_t)(seconds * 1000 + 0.5);
-        return CLI_OK;
-    }
-    return cli_usage(cli->verb,
-                     "--timeout is a number of seconds up to %d, or as 300ms or 5m, not '%s'",
-                     SECONDS_MAX, text);
+    if (!duration_parse(span_of(text), &given) || !given || given > SECONDS_MAX * UINT64_C(1000))
+        return cli_usage(cli->verb,
+                         "--timeout is a number of seconds up to %d, or as 300ms or 5m, not '%s'",
+                         SECONDS_MAX, text);
+    *ms = (uint32_t)given;
+    return CLI_OK;
 }
 
 char *cli_socket_path(const struct cli *cli)

@@ -1,5 +1,7 @@
 #include "cli.h"
 #include "face/caller/caller.h"
+#include "request.h"
+#include "talk.h"
 #include "token.h"
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +10,10 @@
 const struct verb *const cli_verbs[] = {
     &verb_add,
     &verb_add_json,
+    &verb_answer,
+    &verb_approve,
     &verb_call,
+    &verb_calls,
     &verb_cancel,
     &verb_completion,
     &verb_connect,
@@ -18,16 +23,21 @@ const struct verb *const cli_verbs[] = {
     &verb_disconnect,
     &verb_doctor,
     &verb_enable,
+    &verb_explain,
     &verb_get,
+    &verb_grants,
     &verb_help,
     &verb_list,
     &verb_logs,
     &verb_man,
     &verb_mcp,
     &verb_mode,
+    &verb_object,
     &verb_ping,
+    &verb_policy,
     &verb_prompt,
     &verb_prompts,
+    &verb_questions,
     &verb_read,
     &verb_reconnect,
     &verb_remove,
@@ -39,6 +49,8 @@ const struct verb *const cli_verbs[] = {
     &verb_stop,
     &verb_token,
     &verb_tools,
+    &verb_trust,
+    &verb_verify,
     &verb_version,
     NULL,
 };
@@ -57,51 +69,71 @@ const struct exit_text cli_exits[] = {
     { CLI_USAGE, "the command line or a file of yours is wrong, or names nothing" },
     { CLI_AUTH, "the server wants a login" },
     { CLI_UNREACHABLE, "the server or the daemon cannot be reached" },
-    { CLI_TOOL_ERROR, "the tool ran and failed" },
+    { CLI_TOOL_ERROR, "the tool ran and failed, or a definition is not what was approved" },
     { CLI_INTERRUPTED, "Ctrl-C" },
     { 0 },
 };
 
 int cli_fail(const struct pb_error *err)
 {
-    struct pb_error shown = *err;
+    static const struct {
+        enum pb_code code;
+        enum cli_failure what;
+    } rows[] = {
+        { PB_E_AUTH, FAILURE_AUTH },        { PB_E_CANCELLED, FAILURE_INTERRUPTED },
+        { PB_E_INVALID, FAILURE_INVALID },  { PB_E_NOT_FOUND, FAILURE_NOT_FOUND },
+        { PB_E_REMOTE, FAILURE_TOOL },      { PB_E_TIMEOUT, FAILURE_TIMEOUT },
+        { PB_E_UNSUPPORTED, FAILURE_TOOL },
+    };
 
-    text_make_printable(shown.msg); /* it may quote a server */
-    fprintf(stderr, "patchbay: %s\n", shown.msg);
-    switch (err->code) {
-    case PB_E_AUTH:
-        return CLI_AUTH;
-    case PB_E_INVALID:
-    case PB_E_NOT_FOUND:
-        return CLI_USAGE;
-    case PB_E_REMOTE:
-        return CLI_TOOL_ERROR;
-    case PB_E_CANCELLED:
-        return CLI_INTERRUPTED;
-    default:
-        return CLI_UNREACHABLE;
-    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].code == err->code)
+            return talk_fail(rows[i].what, "%s", err->msg);
+    return talk_fail(FAILURE_UNREACHABLE, "%s", err->msg);
 }
 
 int cli_usage(const struct verb *verb, const char *fmt, ...)
 {
+    AUTO_BUF struct buf text = { 0 }, usage = { 0 };
     va_list ap;
 
-    fputs("patchbay: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\nusage: patchbay %s%s%s\n", verb ? verb->name : "VERB [OPTION...]",
-            verb && *verb->usage ? " " : "", verb ? verb->usage : "");
-    return CLI_USAGE;
+    buf_printf(&usage, "usage: patchbay %s%s%s", verb ? verb->name : "VERB [OPTION...]",
+               verb && *verb->usage ? " " : "", verb ? verb->usage : "");
+    return talk_trouble(&(struct trouble){ .what = FAILURE_USAGE,
+                                           .message = buf_cstr(&text),
+                                           .hint = buf_cstr(&usage),
+                                           .before = "\n" });
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Of every verb. */
+static const struct option_spec common_options[] = {
+    { 'q', "quiet", NULL, "say nothing on standard error but errors" },
+    { 0 },
+};
+
+const struct option_spec *cli_option_row(const struct verb *verb, int i)
+{
+    int own = 0;
+
+    while (verb->options && verb->options[own].name) {
+        if (own == i)
+            return &verb->options[own];
+        own++;
+    }
+    return i - own < (int)ARRAY_LEN(common_options) - 1 ? &common_options[i - own] : NULL;
 }
 
 static int option_place(const struct verb *verb, const char *name)
 {
-    const struct option_spec *o = verb->options;
+    const struct option_spec *o;
 
-    for (int i = 0; o && o[i].name; i++)
-        if (strcmp(o[i].name, name) == 0)
+    for (int i = 0; (o = cli_option_row(verb, i)); i++)
+        if (strcmp(o->name, name) == 0)
             return i;
     return -1;
 }
@@ -131,17 +163,17 @@ void cli_set_option(struct cli *cli, const char *name, const char *value)
 /* "--name", "--name=value", "-n", "-nvalue". */
 static int find_option(const struct verb *verb, const char *word, const char **value)
 {
-    const struct option_spec *o = verb->options;
+    const struct option_spec *o;
     const char *eq = strchr(word, '=');
     size_t n = eq ? (size_t)(eq - word) : strlen(word);
     bool is_long = strncmp(word, "--", 2) == 0;
 
-    for (int i = 0; o && o[i].name; i++) {
-        if (is_long && strlen(o[i].name) == n - 2 && strncmp(o[i].name, word + 2, n - 2) == 0) {
+    for (int i = 0; (o = cli_option_row(verb, i)); i++) {
+        if (is_long && strlen(o->name) == n - 2 && strncmp(o->name, word + 2, n - 2) == 0) {
             *value = eq ? eq + 1 : NULL;
             return i;
         }
-        if (!is_long && o[i].letter && word[1] == o[i].letter && (!word[2] || o[i].arg)) {
+        if (!is_long && o->letter && word[1] == o->letter && (!word[2] || o->arg)) {
             *value = word[2] ? word + 2 : NULL;
             return i;
         }
@@ -154,7 +186,7 @@ const struct option_spec *cli_option_word(const struct verb *verb, const char *w
     const char *value;
     int i = word[0] == '-' && word[1] ? find_option(verb, word, &value) : -1;
 
-    return i < 0 ? NULL : &verb->options[i];
+    return i < 0 ? NULL : cli_option_row(verb, i);
 }
 
 static int unknown_option(const struct verb *verb, const char *word)
@@ -162,21 +194,21 @@ static int unknown_option(const struct verb *verb, const char *word)
     AUTO_BUF struct buf near = { 0 };
     const char *names[CLI_OPTIONS_MAX + 1] = { 0 };
 
-    for (int i = 0; verb->options && verb->options[i].name; i++)
-        names[i] = verb->options[i].name;
+    for (int i = 0; cli_option_row(verb, i); i++)
+        names[i] = cli_option_row(verb, i)->name;
     near_write_of(&near, span_of(word + strspn(word, "-")), names);
     /* What stands behind '=' may be a secret. */
     return cli_usage(verb, "unknown option '%.*s'%s", (int)strcspn(word, "="), word,
                      buf_cstr(&near));
 }
 
-static void keep_value(struct cli *cli, int which, const char *value, char *const *rest)
+static void keep_value(struct cli *cli, int which, const char *value, bool many, char *const *rest)
 {
     const char **list = cli->lists[which];
     size_t n = 0;
 
     cli->values[which] = value;
-    if (!cli->verb->options[which].many)
+    if (!many)
         return;
     if (!list) {
         while (rest[n])
@@ -194,11 +226,10 @@ static int take_option(struct cli *cli, char **argv, int *i)
 {
     const char *value;
     int which = find_option(cli->verb, argv[*i], &value);
-    const struct option_spec *o;
+    const struct option_spec *o = which < 0 ? NULL : cli_option_row(cli->verb, which);
 
-    if (which < 0)
+    if (!o)
         return unknown_option(cli->verb, argv[*i]);
-    o = &cli->verb->options[which];
     if (!o->arg && value)
         return cli_usage(cli->verb, "--%s takes no value", o->name);
     if (o->arg && !value) {
@@ -206,7 +237,7 @@ static int take_option(struct cli *cli, char **argv, int *i)
             return cli_usage(cli->verb, "--%s needs a value: %s", o->name, o->arg);
         value = argv[++*i];
     }
-    keep_value(cli, which, value ? value : "", argv + *i);
+    keep_value(cli, which, value ? value : "", o->many, argv + *i);
     return CLI_OK;
 }
 
@@ -268,17 +299,29 @@ static const char *verb_name(const char *word)
     return word;
 }
 
+/* Errors of the command line itself are told as they will be when it is understood. */
+static bool is_among(char *const *words, const char *word)
+{
+    for (; *words && strcmp(*words, "--") != 0; words++)
+        if (strcmp(*words, word) == 0)
+            return true;
+    return false;
+}
+
 static int run_verb(struct cli *cli, int argc, char **argv)
 {
     bool help = false;
 
     if (argc > 2 && cli_parse(cli, argv + 2, &help) != CLI_OK)
         return CLI_USAGE;
+    talk_set(cli_option(cli, "json") != NULL, cli_option(cli, "quiet") != NULL);
     if (help)
         return verb_help.run(&(struct cli){
             .verb = &verb_help, .args = (char *[]){ (char *)cli->verb->name, NULL }, .n_args = 1 });
     if (argc <= 2 && cli->verb->min > 0)
         return cli_usage(cli->verb, "'%s' needs more", cli->verb->name);
+    if (!cli->verb->serves)
+        cli_catch_interrupt();
     return cli->verb->run(cli);
 }
 
@@ -299,8 +342,7 @@ static int check_output(int status)
 {
     if ((fflush(stdout) == 0 && !ferror(stdout)) || status != CLI_OK)
         return status;
-    fprintf(stderr, "patchbay: the output cannot be written\n");
-    return CLI_USAGE;
+    return talk_fail(FAILURE_FILE, "the output cannot be written");
 }
 
 /* Before anybody blots out a token. What has gone to the background is there. */
@@ -322,6 +364,7 @@ int main(int argc, char **argv)
     int status;
 
     token_hide();
+    talk_set(argc > 1 && is_among(argv + 1, "--json"), false);
     if (!cli.verb)
         return unknown_verb(name);
     cli.argv = copy_words(&cli.arena, argc, argv);

@@ -1,6 +1,9 @@
 #include "question.h"
+#include "face/relay/relay.h"
+#include "reach.h"
 #include "show.h"
 #include "signature.h"
+#include "talk.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,8 +15,10 @@ enum { LINE_MAX_BYTES = 65536, ASKER_MAX = 256 };
 
 struct asking {
     struct pb_question *question;
+    bool of_hub; /* it may be the hub's */
     char *params;
     char asker[ASKER_MAX]; /* "server 'x'", or "the server" */
+    bool counted;          /* in open_here */
 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +36,63 @@ void question_from(const char *server)
     text_make_printable(asker.name);
     pthread_mutex_unlock(&asker.lock);
 }
+
+static _Atomic(struct pb_client *) hub;
+static atomic_bool hub_has_others;
+static atomic_int open_here;
+
+/* Those that somebody else may answer: each must be given back in the end. */
+static struct {
+    pthread_mutex_t lock;
+    struct pb_question *v[MCP_QUESTIONS_MAX];
+    size_t n;
+} left_open = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void leave_open(struct pb_question *question)
+{
+    bool kept;
+
+    pthread_mutex_lock(&left_open.lock);
+    kept = left_open.n < ARRAY_LEN(left_open.v);
+    if (kept)
+        left_open.v[left_open.n++] = question;
+    pthread_mutex_unlock(&left_open.lock);
+    if (!kept) /* one call has not so many at a time: others have long been over */
+        pb_question_refuse(question, -32603, "too many questions are left open");
+}
+
+void question_hub_gone(void)
+{
+    pthread_mutex_lock(&left_open.lock);
+    while (left_open.n)
+        pb_question_refuse(left_open.v[--left_open.n], -32603, "nobody answers it here");
+    pthread_mutex_unlock(&left_open.lock);
+}
+
+/* Held while it is asked, so that it is not freed meanwhile. */
+static pthread_mutex_t hub_in_use = PTHREAD_MUTEX_INITIALIZER;
+
+void question_hub(struct pb_client *client, bool others)
+{
+    pthread_mutex_lock(&hub_in_use);
+    atomic_store(&hub_has_others, others);
+    atomic_store(&hub, client);
+    pthread_mutex_unlock(&hub_in_use);
+}
+
+static struct pb_result *ask_hub(const char *method, const char *params)
+{
+    struct pb_result *result = NULL;
+
+    pthread_mutex_lock(&hub_in_use);
+    if (atomic_load(&hub) &&
+        pb_client_request(atomic_load(&hub), method, params, NULL, &result, NULL) < 0)
+        result = NULL;
+    pthread_mutex_unlock(&hub_in_use);
+    return result;
+}
+
+bool question_is_open(void) { return atomic_load(&open_here) > 0; }
 
 /* ---- what is typed unseen ------------------------------------------------------------------- */
 
@@ -124,6 +186,15 @@ static bool read_line(int tty, char *line, size_t max)
     line[strcspn(line, "\n")] = '\0';
     return n > 0;
 }
+
+int question_terminal(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
+               ? open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+               : -1;
+}
+
+void question_forget_typed(int tty) { tcflush(tty, TCIFLUSH); }
 
 char *question_line(int tty, const char *prompt, bool secret)
 {
@@ -261,28 +332,125 @@ static void tell_unasked(const struct asking *q, struct json params)
     else
         signature_write(&what, "", (struct wanted_from){ .left = &left },
                         json_get(params, "requestedSchema"));
-    fprintf(stderr, "patchbay: %s asks: %s %s: that needs a terminal, and there is none here\n",
-            q->asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
+    talk_fail(FAILURE_TERMINAL, "%s asks: %s %s: that needs a terminal, and there is none here",
+              q->asker, shown(json_get(params, "message"), &a), buf_cstr(&what));
 }
 
 static bool at_terminal(void) { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 
-static void *ask(void *p)
-{
-    struct asking *q = p;
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_CLOSE int tty = at_terminal() ? open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
+/* ---- may a call be made? -------------------------------------------------------------------- */
 
-    pthread_mutex_lock(&one_at_a_time);
+static const char *gate_id(struct json params, struct arena *a)
+{
+    struct json meta = json_get(params, "_meta");
+
+    return json_is(meta, JSON_OBJECT) ? json_cstr(json_get(meta, RELAY_META_QUESTION), a) : NULL;
+}
+
+static void tell_permission(struct json q, struct arena *a)
+{
+    fprintf(stderr, "\n%s\n  arguments  %s\n  rule       %s\n", shown(json_get(q, "text"), a),
+            show_printable(json_text(json_get(q, "arguments")), a), shown(json_get(q, "rule"), a));
+}
+
+/* NULL: they have not decided. */
+static const char *read_permission(int tty)
+{
+    static const struct {
+        const char *typed, *decision;
+    } rows[] = { { "y", "approve" }, { "yes", "approve" },    { "n", "deny" },
+                 { "no", "deny" },   { "g", "grant" },        { "grant", "grant" },
+                 { "deny", "deny" }, { "approve", "approve" } };
+    AUTO_BUF struct buf prompt = { 0 };
+
+    buf_str(&prompt, "  Allow it? y: yes, n: no, g: yes, and the same tool for ");
+    duration_text(&prompt, GRANT_MS);
+    buf_str(&prompt, "> ");
+    question_forget_typed(tty);
+    for (;;) {
+        AUTO_FREE char *line = question_line(tty, buf_cstr(&prompt), false);
+
+        if (!line)
+            return NULL;
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+            if (span_is_nocase(span_trim(span_of(line)), rows[i].typed))
+                return rows[i].decision;
+        fprintf(stderr, "  That will not do: y, n or g; Ctrl-D leaves it to others\n");
+    }
+}
+
+static void ask_permission(struct asking *asking, int tty, const char *id)
+{
+    AUTO_FREE char *params = reach_params("id", id);
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    AUTO_BUF struct buf answer = { 0 };
+    /* What is shown is what the hub says: that it is asked is no proof that the hub asks. */
+    struct pb_result *result = ask_hub("patchbay/question", params);
+    const char *decision = NULL;
+
+    if (result && json_parse(&doc, span_of(pb_result_json(result, NULL)), NULL, NULL) == 0) {
+        tell_permission(json_root(&doc), &a);
+        decision = read_permission(tty);
+        if (!decision)
+            fprintf(stderr, "\n  It waits: 'patchbay answer %s approve', or deny\n", id);
+    }
+    pb_result_free(result);
+    if (!decision) {
+        leave_open(asking->question);
+        return;
+    }
+    buf_printf(&answer, "{\"action\":\"accept\",\"content\":{\"decision\":\"%s\"}}", decision);
+    pb_question_answer(asking->question, buf_cstr(&answer));
+}
+
+/* Without a terminal. Progress tells what is waited for; the question stays open, and with it the
+ * call. Of a hub that ends with this program nobody else knows. */
+static void leave_permission(struct asking *asking)
+{
+    if (atomic_load(&hub_has_others)) {
+        leave_open(asking->question);
+        return;
+    }
+    talk_fail(FAILURE_TERMINAL, "a rule asks about this call, and nobody can answer: there is no "
+                                "terminal here, and no daemon runs that could be asked elsewhere");
+    pb_question_answer(asking->question, "{\"action\":\"decline\"}");
+}
+
+/* ---- who asks ------------------------------------------------------------------------------- */
+
+static void ask_one(struct asking *q, int tty)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    const char *id;
+
     if (json_parse(&doc, span_of(q->params), NULL, NULL) < 0) {
         pb_question_refuse(q->question, -32602, "the question is not JSON");
+        return;
+    }
+    id = q->of_hub ? gate_id(json_root(&doc), &a) : NULL;
+    if (id && tty >= 0) {
+        ask_permission(q, tty, id);
+    } else if (id) {
+        leave_permission(q);
     } else if (tty < 0) {
         tell_unasked(q, json_root(&doc));
         pb_question_refuse(q->question, -32603, "there is no terminal to ask at");
     } else {
         answer(q, tty, json_root(&doc));
     }
+}
+
+static void *ask(void *p)
+{
+    struct asking *q = p;
+    AUTO_CLOSE int tty = question_terminal();
+
+    pthread_mutex_lock(&one_at_a_time);
+    ask_one(q, tty);
     pthread_mutex_unlock(&one_at_a_time);
+    atomic_fetch_sub(&open_here, q->counted);
     free(q->params);
     free(q);
     return NULL;
@@ -300,14 +468,17 @@ static void on_question(void *ctx, struct pb_question *question, const char *met
         return;
     }
     q = NEW(struct asking);
-    *q = (struct asking){ question, mem_dup(params), "" };
+    *q = (struct asking){ question, atomic_load(&hub) != NULL, mem_dup(params), "", at_terminal() };
     pthread_mutex_lock(&asker.lock);
     snprintf(q->asker, sizeof q->asker, "%s", asker.name);
     pthread_mutex_unlock(&asker.lock);
+    /* Before anything else is told of the call: what moves would move the prompt. */
+    atomic_fetch_add(&open_here, q->counted);
     if (pthread_create(&thread, NULL, ask, q) == 0) {
         pthread_detach(thread);
         return;
     }
+    atomic_fetch_sub(&open_here, q->counted);
     pb_question_refuse(question, -32603, "there is no thread to ask with");
     free(q->params);
     free(q);

@@ -2,12 +2,14 @@
 #include "face/control/control.h"
 #include "face/host/host.h"
 #include "face/listen/listen.h"
+#include "gate/gate.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
 #include "hub/spec/spec.h"
 #include "hub/warden/warden.h"
 #include "mcp/rpc/rpc.h"
 #include "question.h"
+#include "records.h"
 #include "show.h"
 
 enum {
@@ -21,29 +23,50 @@ struct reach {
     /* Of our own. */
     struct warden *warden;
     struct hub_thread *thread;
+    struct project *project; /* NULL: its servers are not taken */
     struct config *config;
     struct spec **specs; /* of the config: those that are started */
     size_t n_specs;
+    struct store *store; /* NULL: what was recorded is of no interest */
+    struct gate *gate;
+    struct policy *policy;
+    const struct cli *cli; /* while it is opened */
     struct hosts *hosts;
     struct host *host;
+    struct waiter *closing; /* who waits for its end */
     char *cache, *secrets;
+    struct cli_lock lock;
 };
 
 static void on_notification(void *ctx, const char *method, const char *params)
 {
-    (void)ctx;
-    logs_notified(method, params);
+    const struct reach *s = ctx;
+
+    if (s->wants.notified)
+        s->wants.notified(method, params);
 }
 
-static void take_options(struct pb_client_options *o, const struct reach_wants *w)
+static void take_options(struct pb_client_options *o, struct reach *s)
 {
+    const struct reach_wants *w = &s->wants;
+
     *o = (struct pb_client_options)PB_CLIENT_OPTIONS_INIT;
     o->name = "patchbay-cli";
     o->version = pb_version();
     o->era = PB_ERA_LEGACY; /* one round trip to open, and both ends are ours */
     o->timeout_ms = w->start_ms ? w->start_ms : REACH_TIMEOUT_MS;
     o->on_notification = on_notification;
+    o->ctx = s;
     question_options(o);
+}
+
+static int open_client(struct reach *s, const struct pb_client_options *o, struct pb_error *err)
+{
+    int rc = pb_client_open(&s->client, o, err);
+
+    if (rc == 0)
+        question_hub(s->client, s->daemon);
+    return rc;
 }
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
@@ -55,30 +78,51 @@ static int open_daemon(struct reach *s, const struct cli *cli, struct pb_error *
     struct pb_client_options o;
     int rc;
 
-    take_options(&o, &s->wants);
+    take_options(&o, s);
     rc = attach_connect(&o.fd, path, &scope, err);
     if (rc < 0)
         return rc;
     s->daemon = true;
-    return pb_client_open(&s->client, &o, err);
+    return open_client(s, &o, err);
 }
 
 /* ---- our own hub --------------------------------------------------------------------------- */
+
+/* Who only reads has nothing to record. */
+static int open_records(struct reach *s, struct pb_loop *loop, struct pb_error *err)
+{
+    struct store_options o = { .loop = loop };
+    int rc = records_open(&s->store, s->cli, &o, err);
+    AUTO_FREE char *text = rc == -(int)PB_E_BUSY ? mem_dup(err->msg) : NULL;
+
+    if (!text)
+        return rc;
+    return fail(err, PB_E_BUSY, "%.*s; it must end before they can be read without it",
+                (int)strcspn(text, ";"), text);
+}
 
 static void start_hub(struct waiter *w, void *ctx)
 {
     struct reach *s = ctx;
     struct hub *hub = hub_thread_hub(s->thread);
-    const struct host_options opts = { .hub = hub };
+    struct host_options opts = { 0 };
+    struct gate_options gate = { 0 };
     const struct host_scope scope = { .control = true };
     struct pb_error err;
-    int rc;
+    int rc = s->wants.records ? open_records(s, hub_loop(hub), &err) : 0;
 
+    gate.hub = hub;
+    gate.store = s->store;
+    gate.pins = &s->lock.options;
+    cli_gate_options(&gate, &s->config->settings);
+    opts.gate = s->gate = gate_new(&gate); /* before any server says what it has */
     hub_set_modes(hub, s->config->modes);
     hub_start_all(hub, s->specs, s->n_specs);
+    gate_set_policy(s->gate, s->policy);
     s->hosts = hosts_new(hub_loop(hub), &opts);
     control_start(s->hosts);
-    rc = hosts_get(s->hosts, &scope, &s->host, &err);
+    if (rc == 0)
+        rc = hosts_get(s->hosts, &scope, &s->host, &err);
     if (rc == 0)
         rc = warden_reap_on(hub_loop(hub), &err);
     waiter_done(w, rc < 0 ? &err : NULL, NULL, NULL);
@@ -89,7 +133,7 @@ static int choose_specs(struct reach *s, const struct reach_wants *w, struct pb_
 {
     struct spec *one = NULL;
 
-    if (w->no_servers)
+    if (w->no_servers || w->records)
         return 0;
     if (w->server) {
         one = map_get(&s->config->specs, span_of(w->server));
@@ -127,14 +171,15 @@ static int run_own(struct reach *s, const struct cli *cli, const struct reach_wa
     hub.on_demand = !w->start_all;
     hub.retry_initial = false;
     hub.health_ms = 0;
+    cli_lock_read(&s->lock, cli, &s->config->settings);
     rc = hub_thread_start(&s->thread, &hub, err);
     if (rc == 0)
         rc = loop_wait(hub_thread_loop(s->thread), start_hub, s, 0, NULL, err);
     if (rc < 0)
         return rc;
-    take_options(&o, &s->wants);
+    take_options(&o, s);
     o.server = host_server(s->host);
-    rc = pb_client_open(&s->client, &o, err);
+    rc = open_client(s, &o, err);
     if (rc == 0 && !w->start_all)
         rc = reach_request(s, "patchbay/settled", NULL, &ignored, err);
     pb_result_free(ignored);
@@ -145,10 +190,14 @@ static int open_own(struct reach *s, const struct cli *cli, const struct reach_w
 {
     struct pb_error err;
 
-    if (cli_load_config(cli, &s->config, &err) < 0)
+    if (cli_load_config(cli, s->project, &s->config, &err) < 0 ||
+        cli_policy(s->config, &s->policy, &err) < 0)
         return cli_config_fail(&err);
-    if (choose_specs(s, w, &err) < 0 || warden_start(&s->warden, &err) < 0 ||
-        run_own(s, cli, w, &err) < 0)
+    if (choose_specs(s, w, &err) < 0)
+        return cli_fail(&err);
+    if (s->n_specs)
+        project_tell_hidden(s->config, s->n_specs == 1 ? s->specs[0]->name : NULL);
+    if (warden_start(&s->warden, &err) < 0 || run_own(s, cli, w, &err) < 0)
         return cli_fail(&err);
     return CLI_OK;
 }
@@ -156,9 +205,18 @@ static int open_own(struct reach *s, const struct cli *cli, const struct reach_w
 static int find_hub(struct reach *s, const struct cli *cli, const struct reach_wants *w)
 {
     struct pb_error err;
+    bool needed = false;
     int rc;
 
-    if (!w->daemon_only && (cli_names_config(cli) || cli_option(cli, "standalone")))
+    if (!w->daemon_only && !w->no_servers && !w->records)
+        s->project =
+            project_for(cli,
+                        &(struct project_about){
+                            .servers = w->server ? (const char *const[]){ w->server, NULL } : NULL,
+                            .item = w->item },
+                        &needed);
+    if (w->records ||
+        (!w->daemon_only && (needed || cli_names_config(cli) || cli_option(cli, "standalone"))))
         return open_own(s, cli, w);
     rc = open_daemon(s, cli, &err);
     if (rc == 0)
@@ -167,8 +225,8 @@ static int find_hub(struct reach *s, const struct cli *cli, const struct reach_w
         return cli_fail(&err);
     if (!w->daemon_only)
         return open_own(s, cli, w);
-    fprintf(stderr, "patchbay: %s; 'patchbay serve' starts one\n", err.msg);
-    return CLI_UNREACHABLE;
+    return talk_trouble(&(struct trouble){
+        .what = FAILURE_UNREACHABLE, .message = err.msg, .hint = "'patchbay serve' starts one" });
 }
 
 int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w)
@@ -177,6 +235,7 @@ int reach_open(struct reach **out, const struct cli *cli, const struct reach_wan
     int status;
 
     s->wants = *w;
+    s->cli = cli;
     status = find_hub(s, cli, w);
     if (status != CLI_OK)
         reach_close(s);
@@ -185,10 +244,15 @@ int reach_open(struct reach **out, const struct cli *cli, const struct reach_wan
     return status;
 }
 
-int reach_daemon(struct reach **out, const struct cli *cli, struct pb_error *err)
+int reach_daemon(struct reach **out, const struct cli *cli, const struct reach_wants *w,
+                 struct pb_error *err)
 {
     struct reach *s = NEW(struct reach);
-    int rc = open_daemon(s, cli, err);
+    int rc;
+
+    if (w)
+        s->wants.notified = w->notified;
+    rc = open_daemon(s, cli, err);
 
     /* That it went away while it was asked is none of the ways in which there is none. */
     if (rc == -(int)PB_E_CLOSED && s->daemon)
@@ -200,13 +264,31 @@ int reach_daemon(struct reach **out, const struct cli *cli, struct pb_error *err
     return rc;
 }
 
-static void on_hosts_closed(void *ctx) { waiter_done(ctx, NULL, NULL, NULL); }
+static void on_store_closed(void *ctx)
+{
+    struct reach *s = ctx;
+
+    waiter_done(s->closing, NULL, NULL, NULL);
+}
+
+/* No call was made here that is still to be recorded. */
+static void on_hosts_closed(void *ctx)
+{
+    struct reach *s = ctx;
+
+    gate_close(s->gate);
+    if (s->store)
+        store_close(TAKE(s->store), on_store_closed, s);
+    else
+        on_store_closed(s);
+}
 
 static void close_hosts(struct waiter *w, void *ctx)
 {
     struct reach *s = ctx;
 
-    hosts_close(TAKE(s->hosts), on_hosts_closed, w);
+    s->closing = w;
+    hosts_close(TAKE(s->hosts), on_hosts_closed, s);
 }
 
 void reach_close(struct reach *s)
@@ -215,19 +297,25 @@ void reach_close(struct reach *s)
 
     if (!s)
         return;
+    question_hub(NULL, false);
     pb_client_free(s->client);
+    question_hub_gone();
     if (s->hosts && loop_wait(hub_thread_loop(s->thread), close_hosts, s, 0, NULL, &err) < 0)
-        fprintf(stderr, "patchbay: %s\n", err.msg);
+        talk_warn("%s", err.msg);
     if (s->thread) {
         hub_thread_shutdown(s->thread);
+        gate_free(s->gate);
         hub_thread_free(s->thread);
     }
     if (s->warden)
         warden_stop(s->warden);
     free(s->specs);
+    policy_unref(s->policy);
     config_free(s->config);
+    project_free(s->project);
     free(s->cache);
     free(s->secrets);
+    cli_lock_done(&s->lock);
     free(s);
 }
 
@@ -280,39 +368,50 @@ char *reach_params(const char *key, const char *value)
 
 int reach_fail(const struct pb_error *err)
 {
-    int status = cli_fail(err);
+    static const struct {
+        int code;
+        enum cli_failure what;
+    } rows[] = {
+        { RPC_INVALID_PARAMS, FAILURE_INVALID },  { CONTROL_AUTH, FAILURE_AUTH },
+        { CONTROL_NOT_FOUND, FAILURE_NOT_FOUND }, { CONTROL_TIMEOUT, FAILURE_TIMEOUT },
+        { CONTROL_DISABLED, FAILURE_DISABLED },   { CONTROL_HELD, FAILURE_HELD },
+    };
 
     if (err->code != PB_E_REMOTE)
-        return status;
-    return err->sys == RPC_INVALID_PARAMS ? CLI_USAGE
-           : err->sys == CONTROL_AUTH     ? CLI_AUTH
-                                          : CLI_UNREACHABLE;
+        return cli_fail(err);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].code == err->sys)
+            return talk_fail(rows[i].what, "%s", err->msg);
+    return talk_fail(FAILURE_UNREACHABLE, "%s", err->msg);
 }
 
-int reach_fault_exit(struct span fault)
+enum cli_failure reach_failure(struct span fault)
 {
     /* clang-format off */
     static const struct {
         const char *fault;
-        int status;
+        enum cli_failure what;
     } rows[] = {
-        { "auth_required",        CLI_AUTH },
-        { "call_cancelled",       CLI_UNREACHABLE },
-        { "call_failed",          CLI_TOOL_ERROR },
-        { "call_timeout",         CLI_UNREACHABLE },
-        { "connect_failed",       CLI_UNREACHABLE },
-        { "server_disabled",      CLI_UNREACHABLE },
-        { "server_not_connected", CLI_UNREACHABLE },
-        { "server_not_found",     CLI_USAGE },
-        { "tool_not_found",       CLI_USAGE },
-        { "too_many_calls",       CLI_UNREACHABLE },
+        { "auth_required",        FAILURE_AUTH },
+        { "call_cancelled",       FAILURE_UNREACHABLE }, /* by somebody else */
+        { "call_denied",          FAILURE_DENIED },
+        { "call_failed",          FAILURE_TOOL },
+        { "call_timeout",         FAILURE_TIMEOUT },
+        { "call_unrecorded",      FAILURE_UNREACHABLE },
+        { "connect_failed",       FAILURE_UNREACHABLE },
+        { "definition_held",      FAILURE_HELD },
+        { "server_disabled",      FAILURE_DISABLED },
+        { "server_not_connected", FAILURE_UNREACHABLE },
+        { "server_not_found",     FAILURE_NOT_FOUND },
+        { "tool_not_found",       FAILURE_NOT_FOUND },
+        { "too_many_calls",       FAILURE_UNREACHABLE },
     };
     /* clang-format on */
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (span_is(fault, rows[i].fault))
-            return rows[i].status;
-    return CLI_OK;
+            return rows[i].what;
+    return FAILURE_COUNT;
 }
 
 int reach_tell_failed(struct json failed)
@@ -324,11 +423,16 @@ int reach_tell_failed(struct json failed)
         const char *step = show_member(f, "next_step", &a);
         const char *server = show_member(f, "server", &a);
         const char *message = show_member(f, "message", &a);
+        enum cli_failure what = reach_failure(json_str(json_get(f, "error"), &a));
 
-        fprintf(stderr, "patchbay: %s%s%s%s%s%s\n", strstr(message, server) ? "" : server,
-                strstr(message, server) ? "" : ": ", message, *step ? " (try: " : "", step,
-                *step ? ")" : "");
-        status = reach_fault_exit(json_str(json_get(f, "error"), &a));
+        if (!strstr(message, server))
+            message = arena_printf(&a, "%s: %s", server, message);
+        status = talk_trouble(
+            &(struct trouble){ .what = what < FAILURE_COUNT ? what : FAILURE_UNREACHABLE,
+                               .message = message,
+                               .hint = *step ? step : NULL,
+                               .before = " (try: ",
+                               .after = ")" });
     }
     return status;
 }

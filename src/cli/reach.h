@@ -2,6 +2,7 @@
  * the verb takes. Both answer the same methods, so that no verb can tell. */
 #pragma once
 #include "hub_flags.h"
+#include "talk.h"
 
 struct reach;
 
@@ -10,17 +11,22 @@ struct reach_wants {
     bool daemon_only; /* no hub of our own will do */
     bool start_all;   /* not only those of which nothing is known, and not waited for */
     bool no_servers;
+    bool records;       /* our own even if there is a daemon, with what was recorded; no servers */
     const char *server; /* this one only */
     const char *item;   /* "server.tool": only the server that it begins with */
     /* How long a person is ready to wait for its server to start; 0: as long as that may take. */
     uint32_t start_ms;
+    /* What the hub tells by itself; on a thread of the client's. NULL: nobody wants to know. */
+    void (*notified)(const char *method, const char *params);
 };
 
 /* Gives an exit code; what is not CLI_OK has been told. --standalone among the verb's options keeps
- * it from the daemon. */
+ * it from the daemon; so do servers of the project that are what the verb is about. */
 MUST_CHECK int reach_open(struct reach **out, const struct cli *cli, const struct reach_wants *w);
-/* The daemon, or nothing: -PB_E_CLOSED, and nothing is told. */
-MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli, struct pb_error *err);
+/* The daemon, or nothing: -PB_E_CLOSED, and nothing is told. Of `w` only `notified` counts; it may
+ * be NULL. */
+MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli, const struct reach_wants *w,
+                            struct pb_error *err);
 void reach_close(struct reach *s);
 AUTO_DEFINE(reach, reach_close)
 
@@ -38,10 +44,8 @@ char *reach_params(const char *key, const char *value);
 int reach_fail(const struct pb_error *err);
 /* Tells the "failed" servers of an answer. CLI_OK, or when there are some what befits them. */
 int reach_tell_failed(struct json failed);
-/* The exit code for "auth_required", "server_not_found", ...; CLI_OK: not one of the hub's. */
-int reach_fault_exit(struct span fault);
+/* What "auth_required", "server_not_found", ... mean; FAILURE_COUNT: not one of the hub's. */
+enum cli_failure reach_failure(struct span fault);
 
-/* verb_logs.c: a line of a log that is followed. */
-void logs_notified(const char *method, const char *params);
-
-#define CLI_HUB_OPTIONS { 0, "standalone", NULL, "do not use a running daemon" }, CLI_CONFIG_OPTIONS
+#define CLI_HUB_OPTIONS \
+    { 0, "standalone", NULL, "do not use a running daemon" }, CLI_PROJECT_OPTION, CLI_CONFIG_OPTIONS

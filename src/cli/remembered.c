@@ -1,5 +1,6 @@
 #include "remembered.h"
 #include "show.h"
+#include "talk.h"
 
 char *remembered_params(const struct cli *cli)
 {
@@ -30,6 +31,14 @@ static const char *age(double seconds, struct arena *a)
     return arena_printf(a, "%d %s", (int)(seconds / units[i].each), units[i].unit);
 }
 
+void remembered_write_none(struct json_out *o)
+{
+    json_begin_array(o, "failed");
+    json_end(o);
+    json_begin_array(o, "remembered");
+    json_end(o);
+}
+
 void remembered_tell(struct json list)
 {
     AUTO_ARENA struct arena a = { 0 };
@@ -47,13 +56,11 @@ void remembered_tell(struct json list)
         n++;
     }
     if (n == 1)
-        fprintf(stderr, "patchbay: %s: remembered %s ago; --refresh asks the server\n",
-                show_member(json_first(list), "server", &a), age(oldest, &a));
+        talk_note("%s: remembered %s ago; --refresh asks the server",
+                  show_member(json_first(list), "server", &a), age(oldest, &a));
     else if (n && strcmp(age(oldest, &a), age(newest, &a)) == 0)
-        fprintf(stderr, "patchbay: %zu servers: remembered %s ago; --refresh asks the servers\n", n,
-                age(oldest, &a));
+        talk_note("%zu servers: remembered %s ago; --refresh asks the servers", n, age(oldest, &a));
     else if (n)
-        fprintf(stderr,
-                "patchbay: %zu servers: remembered %s to %s ago; --refresh asks the servers\n", n,
-                age(newest, &a), age(oldest, &a));
+        talk_note("%zu servers: remembered %s to %s ago; --refresh asks the servers", n,
+                  age(newest, &a), age(oldest, &a));
 }

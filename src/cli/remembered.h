@@ -11,5 +11,7 @@
 /* What a list is asked for with: the server that is the verb's first argument, --mode, --refresh.
  * Owned by the caller. */
 char *remembered_params(const struct cli *cli);
+/* "failed" and "remembered" of a server that was asked here and now: there is nothing to tell. */
+void remembered_write_none(struct json_out *o);
 /* Says on standard error how old they are: [{"server","remembered_at"}]. */
 void remembered_tell(struct json list);

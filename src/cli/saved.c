@@ -1,6 +1,7 @@
 #include "saved.h"
 #include "hub_flags.h"
 #include "show.h"
+#include "talk.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@ enum { STEM_CHARS_MAX = 48, STEM_TRIES_MAX = 1000 };
 
 struct saving {
     const char *dir;
-    FILE *told;
     int fd; /* of the directory */
     struct pb_error *err;
 };
@@ -106,6 +106,26 @@ static int write_all(int fd, struct span bytes)
     return 0;
 }
 
+/* Standard output is the server's answer when that is JSON. */
+static void tell_saved(const struct saving *s, const char *name)
+{
+    AUTO_BUF struct buf path = { 0 }, out = { 0 };
+    struct json_out o = json_out(&out);
+
+    buf_printf(&path, "%s/%s", s->dir, name);
+    if (!talk_is_json()) {
+        puts(buf_cstr(&path));
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_begin_object(&o, "saved");
+    json_put_str(&o, "path", buf_cstr(&path));
+    json_end(&o);
+    json_end(&o);
+    buf_byte(&out, '\n');
+    fputs(buf_cstr(&out), stderr);
+}
+
 static int save(const struct saving *s, const char *stem, const char *type, struct span encoded)
 {
     AUTO_BUF struct buf bytes = { 0 };
@@ -119,7 +139,7 @@ static int save(const struct saving *s, const char *stem, const char *type, stru
         return fd;
     if (write_all(fd, buf_span(&bytes)) < 0)
         return fail_sys(s->err, errno, "write '%s/%s'", s->dir, name);
-    fprintf(s->told, "%s/%s\n", s->dir, name);
+    tell_saved(s, name);
     return 0;
 }
 
@@ -168,10 +188,7 @@ int saved_write(const struct cli *cli, const char *result)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     struct pb_error err;
-    struct saving s = { .dir = cli_option(cli, "save"),
-                        .told = cli_option(cli, "json") ? stderr : stdout,
-                        .fd = -1,
-                        .err = &err };
+    struct saving s = { .dir = cli_option(cli, "save"), .fd = -1, .err = &err };
     int rc;
 
     if (!s.dir)

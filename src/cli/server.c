@@ -1,5 +1,6 @@
 #include "hub_flags.h"
 #include "question.h"
+#include "talk.h"
 #include <string.h>
 #include <strings.h>
 
@@ -21,21 +22,16 @@ void cli_take_url(struct cli *cli)
 
 static void say_stderr(void *ctx, enum pb_log_level level, const char *line)
 {
-    AUTO_FREE char *text = mem_dup(line);
-
     (void)ctx;
     (void)level;
-    text_make_printable(text);
-    fprintf(stderr, "| %s\n", text);
+    talk_stderr(line);
 }
 
 static void say_challenge(void *ctx, int status, const char *challenge)
 {
-    AUTO_FREE char *text = mem_dup(challenge ? challenge : "nothing that it names");
-
     (void)ctx;
-    text_make_printable(text);
-    fprintf(stderr, "patchbay: the server answers %d and wants: %s\n", status, text);
+    talk_note("the server answers %d and wants: %s", status,
+              challenge ? challenge : "nothing that it names");
 }
 
 int cli_connect(const struct cli *cli, struct pb_client **out, struct pb_error *err)

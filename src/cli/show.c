@@ -88,13 +88,13 @@ const char *show_item(struct json entry, struct arena *a)
     return *server ? arena_printf(a, "%s.%s", server, name) : name;
 }
 
-void show_config_error(FILE *to, const char *label, struct json answer)
+void show_config_error(const char *label, struct json answer)
 {
     AUTO_ARENA struct arena a = { 0 };
     const char *why = show_member(answer, "config_error", &a);
 
     if (*why)
-        fprintf(to, "%s%s; what was read before goes on\n", label, why);
+        printf("%s%s; what was read before goes on\n", label, why);
 }
 
 bool show_may_move(int fd)

@@ -20,7 +20,7 @@ const char *show_member(struct json object, const char *key, struct arena *a);
 /* The name of a tool or prompt of a list: server.tool, the one spelling that is printed. */
 const char *show_item(struct json entry, struct arena *a);
 /* The "config_error" of a daemon's answer, after `label`; nothing when there is none. */
-void show_config_error(FILE *to, const char *label, struct json answer);
+void show_config_error(const char *label, struct json answer);
 
 enum show_color { SHOW_PLAIN, SHOW_GREEN, SHOW_YELLOW, SHOW_RED, SHOW_GRAY, SHOW_BOLD };
 /* Are control sequences welcome there? It is a terminal, TERM is not "dumb", NO_COLOR is not set.

@@ -1,5 +1,6 @@
 #include "taken.h"
 #include "reach.h"
+#include "talk.h"
 #include <sys/stat.h>
 
 static bool same_file(const char *a, const char *b)
@@ -22,7 +23,7 @@ static bool reads_file(struct json files, const char *file)
     return false;
 }
 
-/* A file of the project is for those who name it; that a daemon does not is no news. */
+/* A file of the project is for those who work there; that a daemon does not read it is no news. */
 static void tell_unread(const struct pb_result *result, const char *file)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -32,8 +33,7 @@ static void tell_unread(const struct pb_result *result, const char *file)
     if (file[0] != '/' || json_parse(&doc, span_make(text, n), NULL, NULL) < 0 ||
         reads_file(json_get(json_root(&doc), "files"), file))
         return;
-    fprintf(stderr, "patchbay: the running daemon does not read %s: it was started with --config\n",
-            file);
+    talk_warn("the running daemon does not read %s: it was started with --config", file);
 }
 
 int taken_over(const struct cli *cli, const char *file)
@@ -41,7 +41,7 @@ int taken_over(const struct cli *cli, const char *file)
     AUTO(reach) struct reach *s = NULL;
     struct pb_result *result = NULL;
     struct pb_error err;
-    int rc = reach_daemon(&s, cli, &err), status = CLI_OK;
+    int rc = reach_daemon(&s, cli, NULL, &err), status = CLI_OK;
 
     if (rc == -(int)PB_E_CLOSED)
         return CLI_OK;

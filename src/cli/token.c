@@ -1,14 +1,13 @@
 #include "token.h"
 #include "face/caller/caller.h"
 #include "hub/config/config.h"
+#include "talk.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
-enum { TOKEN_BYTES_MAX = 1024, LOCK_STEP_MS = 10 };
+enum { TOKEN_BYTES_MAX = 1024 };
 
 #define VARIABLE "PATCHBAY_TOKEN"
 
@@ -59,10 +58,7 @@ static int check_file(int fd, const char *path, struct pb_error *err)
         return 0;
     if (fchmod(fd, st.st_mode & 0700) < 0)
         return fail_sys(err, errno, "keep others from reading '%s'", path);
-    fprintf(stderr,
-            "patchbay: warning: others could read '%s'; now they cannot. Remove it to get "
-            "a new token\n",
-            path);
+    talk_warn("others could read '%s'; now they cannot. Remove it to get a new token", path);
     return 0;
 }
 
@@ -168,20 +164,10 @@ int token_list_change(const char *path, token_change_fn *fn, void *ctx, struct p
     AUTO_CLOSE int lock = -1;
     int rc = file_make_directories(dir, err);
 
-    if (rc < 0)
-        return rc;
-    lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock < 0)
-        return fail_sys(err, errno, "open the directory '%s'", dir);
-    for (int waited = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_MS) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            break; /* a file system without locks: replacing is atomic all the same */
-        if (waited >= CONFIG_LOCK_MS)
-            return fail(err, PB_E_BUSY, "another program is changing files in '%s'; try again",
-                        dir);
-        poll(NULL, 0, LOCK_STEP_MS);
-    }
-    rc = token_list_read(path, &t, err);
+    if (rc == 0)
+        rc = file_lock_directory(dir, CONFIG_LOCK_MS, &lock, err);
+    if (rc == 0)
+        rc = token_list_read(path, &t, err);
     if (rc == 0)
         rc = fn(ctx, t, err);
     if (rc < 0)

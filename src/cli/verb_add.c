@@ -4,8 +4,10 @@
 #include "hub/spec/spec.h"
 #include "hub/view/view.h"
 #include "program.h"
+#include "project.h"
 #include "show.h"
 #include "taken.h"
+#include "talk.h"
 #include <limits.h>
 
 static bool ends_options(const struct cli *cli, char *const *rest)
@@ -50,13 +52,13 @@ static void print_added(const struct spec *s, const char *file)
 
     spec_describe(&what, s);
     printf("Added %s to %s\n", s->name, file);
-    home_print_line(spec_transport_name(s->transport), buf_cstr(&what));
-    home_print_pairs("env", s->env, '=');
-    home_print_pairs("headers", s->headers, ':');
+    home_print_line(stdout, spec_transport_name(s->transport), buf_cstr(&what));
+    home_print_pairs(stdout, "env", s->env, '=');
+    home_print_pairs(stdout, "headers", s->headers, ':');
     if (s->cwd)
-        home_print_line("directory", s->cwd);
+        home_print_line(stdout, "directory", s->cwd);
     if (s->auth != SPEC_AUTH_NONE)
-        home_print_line("login", spec_auth_name(s->auth));
+        home_print_line(stdout, "login", spec_auth_name(s->auth));
 }
 
 static void print_all_json(const struct config *all, const char *file)
@@ -65,9 +67,11 @@ static void print_all_json(const struct config *all, const char *file)
     struct json_out o = json_out(&out);
     struct map_slot *slot;
 
-    json_begin_array(&o, NULL);
+    json_begin_object(&o, NULL);
+    json_begin_array(&o, "added");
     MAP_FOREACH(slot, &all->specs)
         home_write_json(&o, slot->value, file, 0);
+    json_end(&o);
     json_end(&o);
     show_json(buf_cstr(&out));
 }
@@ -76,21 +80,18 @@ static void print_all(const struct cli *cli, const struct config *all, const cha
 {
     struct map_slot *slot;
 
-    if (cli_option(cli, "json") && all->specs.n > 1)
+    if (cli_option(cli, "json"))
         print_all_json(all, file);
     else
         MAP_FOREACH(slot, &all->specs)
-            if (cli_option(cli, "json"))
-                home_print_json(slot->value, file, 0);
-            else
-                print_added(slot->value, file);
+            print_added(slot->value, file);
 }
 
 /* The PATH is ours: the daemon's may be another, so that it is no reason to refuse. */
 static void warn_of_command(const struct spec *s)
 {
     const char *path = getenv("PATH");
-    AUTO_FREE char *found = NULL, *shown = NULL;
+    AUTO_FREE char *found = NULL;
     AUTO_BUF struct buf hint = { 0 };
     int why;
 
@@ -102,31 +103,26 @@ static void warn_of_command(const struct spec *s)
     found = program_find(s, path ? path : "", &why);
     if (found)
         return;
-    shown = mem_dup(s->command);
-    text_make_printable(shown);
     if (strchr(s->command, '/')) {
-        fprintf(stderr, "patchbay: warning: there is no program '%s'; it is saved all the same\n",
-                shown);
+        talk_warn("there is no program '%s'; it is saved all the same", s->command);
         return;
     }
-    remedy_install(&hint, shown);
-    fprintf(stderr, "patchbay: warning: '%s' is not in PATH; it is saved all the same: %s\n", shown,
-            buf_cstr(&hint));
+    remedy_install(&hint, s->command);
+    talk_warn("'%s' is not in PATH; it is saved all the same: %s", s->command, buf_cstr(&hint));
 }
 
 static void print_next(const struct cli *cli, const struct config *all)
 {
-    const char *scope = cli_option(cli, "scope");
-    bool project = scope && strcmp(scope, "project") == 0;
-    const char *config = project ? " --config .mcp.json" : "";
+    AUTO_BUF struct buf next = { 0 };
     struct map_slot *slot;
 
-    if (all->specs.n > 1)
-        fprintf(stderr, "Next: patchbay list%s\n", config);
-    else
+    buf_str(&next, all->specs.n > 1 ? "patchbay list" : "patchbay tools");
+    if (all->specs.n == 1)
         MAP_FOREACH(slot, &all->specs)
-            fprintf(stderr, "Next: patchbay tools %s%s\n", ((struct spec *)slot->value)->name,
-                    config);
+            buf_printf(&next, " %s", ((struct spec *)slot->value)->name);
+    if (home_is_project(cli) && !project_counts_here())
+        buf_str(&next, " --config .mcp.json");
+    talk_next((const char *const[]){ buf_cstr(&next), NULL });
 }
 
 /* All of them or none, as far as names can tell. */
@@ -159,6 +155,7 @@ static int add_servers(struct cli *cli, struct add_request *r)
     AUTO(config) struct config *all = NULL;
     AUTO_FREE char *file = NULL;
     const char *scope = cli_option(cli, "scope");
+    struct project_edit edit;
     struct map_slot *slot;
     struct pb_error err;
     int status;
@@ -175,13 +172,15 @@ static int add_servers(struct cli *cli, struct add_request *r)
         free(file);
         file = home_file(cli);
     }
+    project_edit_begin(&edit, cli);
     if (save_all(cli, all, file, &err) < 0)
         return home_fail(cli, NULL, &err);
+    project_edit_end(&edit);
     print_all(cli, all, file);
     MAP_FOREACH(slot, &all->specs)
         warn_of_command(slot->value);
     status = taken_over(cli, file);
-    if (status == CLI_OK && !cli_option(cli, "json"))
+    if (status == CLI_OK)
         print_next(cli, all);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "saved.h"
 #include "show.h"
 #include "signature.h"
+#include "talk.h"
 
 /* What the hub says about a call that went wrong on the way, in the words of a tool: its exit code,
  * or CLI_OK when they are a tool's own. */
@@ -12,16 +13,15 @@ static int tell_fault(const char *text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    struct json message;
-    int status;
+    enum cli_failure what;
 
-    if (text[0] != '{' || json_parse(&doc, span_of(text), NULL, NULL) < 0)
+    if (text[0] != '{' || json_parse(&doc, span_of(text), NULL, NULL) < 0 ||
+        !json_is(json_get(json_root(&doc), "message"), JSON_STRING))
         return CLI_OK;
-    message = json_get(json_root(&doc), "message");
-    status = reach_fault_exit(json_str(json_get(json_root(&doc), "error"), &a));
-    if (status != CLI_OK && json_is(message, JSON_STRING))
-        fprintf(stderr, "patchbay: %s\n", show_member(json_root(&doc), "message", &a));
-    return json_is(message, JSON_STRING) ? status : CLI_OK;
+    what = reach_failure(json_str(json_get(json_root(&doc), "error"), &a));
+    if (what == FAILURE_COUNT)
+        return CLI_OK;
+    return talk_fail(what, "%s", show_member(json_root(&doc), "message", &a));
 }
 
 static int print_answer(const struct cli *cli, const struct cli_answer *a)
@@ -43,12 +43,16 @@ struct calling {
     const char *tool; /* as it was named */
     struct arguments words;
     uint32_t timeout_ms;
+    bool unlisted; /* the server that is named here and now does not list it */
 };
 
 /* Which of the two was waited for is what a person must know: that the server came up, or that the
  * tool did its work. */
 static int tell_unanswered(const struct calling *c, struct pb_error *err)
 {
+    if (c->unlisted && err->code == PB_E_REMOTE)
+        return talk_fail(FAILURE_NOT_FOUND, "the server lists no tool '%s', and says: %s", c->tool,
+                         err->msg);
     if (err->code == PB_E_TIMEOUT && c->timeout_ms)
         fail(err, PB_E_TIMEOUT, "%s: the tool has not answered within %u ms; the call is cancelled",
              c->tool, c->timeout_ms);
@@ -72,6 +76,8 @@ static int send_call(const struct calling *c, struct pb_client *client, struct s
         status = tell_unanswered(c, &err);
     else
         status = print_answer(c->cli, &answer);
+    if (status == CLI_TOOL_ERROR && c->unlisted)
+        status = talk_fail(FAILURE_NOT_FOUND, "the server lists no tool '%s'", c->tool);
     cli_answer_done(&answer);
     return status;
 }
@@ -88,12 +94,12 @@ static int tell_wrong(const struct calling *c, const struct definition *d, struc
     int left = TELL_STEPS_MAX;
 
     fail_in(err, "%s", c->tool);
-    cli_config_fail(err);
-    if (schema_of(c, d)) {
+    if (schema_of(c, d))
         signature_write(&signature, c->tool, (struct wanted_from){ d->schema, &left }, d->input);
-        fprintf(stderr, "  %s\n", buf_cstr(&signature));
-    }
-    return CLI_USAGE;
+    return talk_trouble(&(struct trouble){ .what = FAILURE_INVALID,
+                                           .message = err->msg,
+                                           .hint = signature.n ? buf_cstr(&signature) : NULL,
+                                           .before = "\n  " });
 }
 
 static int call(struct calling *c, struct pb_client *client, const struct definition *d)
@@ -141,10 +147,12 @@ static int call_directly(struct calling *c)
 
     if (cli_connect(c->cli, &client, &err) < 0)
         return cli_fail(&err);
-    if (definition_ask(&d, client, "tools", c->tool, &err) < 0 && err.code != PB_E_REMOTE)
+    if (definition_ask(&d, client, "tools", c->tool, &err) < 0 && err.code != PB_E_REMOTE) {
         status = cli_fail(&err);
-    else
+    } else {
+        c->unlisted = json_is(d.item, JSON_NONE);
         status = call(c, client, &d);
+    }
     pb_client_free(client);
     return status;
 }
@@ -161,7 +169,6 @@ static int run_call(struct cli *cli)
         arguments_read(&c.words, cli->args + 1, cli->n_args - 1, false, &err) < 0) {
         status = cli_config_fail(&err);
     } else {
-        cli_catch_interrupt();
         status = cli_has_server(cli) ? call_directly(&c) : call_through_hub(&c);
     }
     arguments_done(&c.words);

@@ -1,5 +1,6 @@
 #include "reach.h"
 #include "show.h"
+#include "talk.h"
 #include "token.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,9 @@ static int open_browser(const char *home, const char *link)
     struct pb_error err;
 
     buf_printf(&path, "%s/console.html", home);
-    if (write_page(buf_cstr(&path), link, &err) < 0 ||
-        child_launch(&(struct child_spec){ .command = "xdg-open",
+    if (write_page(buf_cstr(&path), link, &err) < 0)
+        return cli_config_fail(&err);
+    if (child_launch(&(struct child_spec){ .command = "xdg-open",
                                            .args = (const char *const[]){ path.p, NULL } },
                      &err) < 0)
         return cli_fail(&err);
@@ -49,20 +51,33 @@ static int make_link(struct json status, struct buf *link)
     const char *from = show_member(status, "token_from", &a);
     struct pb_error err;
 
-    if (!*url) {
-        fputs("patchbay: the daemon does not listen on HTTP, so it has no console\n", stderr);
-        return CLI_UNREACHABLE;
-    }
+    if (!*url)
+        return talk_fail(FAILURE_UNREACHABLE,
+                         "the daemon does not listen on HTTP, so it has no console");
     if (*from && token_of(from, &token, &err) < 0)
         return cli_config_fail(&err);
     token_link(link, url, buf_cstr(&token));
     if (!*from || token.n)
         return CLI_OK;
-    fprintf(stderr,
-            "patchbay: the daemon has its token from %s, which cannot be seen from here; add it to "
-            "%s#token=\n",
-            from, buf_cstr(link));
-    return CLI_USAGE;
+    return talk_fail(FAILURE_INVALID,
+                     "the daemon has its token from %s, which cannot be seen from here; add it to "
+                     "%s#token=",
+                     from, buf_cstr(link));
+}
+
+static void print_link(const struct cli *cli, const char *link)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    if (!cli_option(cli, "json")) {
+        puts(link);
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "url", link);
+    json_end(&o);
+    show_json(buf_cstr(&out));
 }
 
 static int run_console(struct cli *cli)
@@ -78,11 +93,11 @@ static int run_console(struct cli *cli)
     if (status != CLI_OK)
         return status;
     if (reach_ask(s, "patchbay/status", NULL, &result, &doc, &err) < 0)
-        status = cli_fail(&err);
+        status = reach_fail(&err);
     else
         status = make_link(json_root(&doc), &link);
     if (status == CLI_OK) {
-        puts(buf_cstr(&link));
+        print_link(cli, buf_cstr(&link));
         if (cli_option(cli, "open"))
             status = open_browser(show_member(json_root(&doc), "home", &a), buf_cstr(&link));
     }
@@ -92,7 +107,7 @@ static int run_console(struct cli *cli)
 
 const struct verb verb_console = {
     .name = "console",
-    .usage = "[--open]",
+    .usage = "[--open] [--json]",
     .help = "Print the link that opens the running daemon's page, or open it",
     .text = "The link ends in the token: whoever has it can do all that you can do here. The\n"
             "browser does not send it anywhere, and the page takes it out of the address.",
@@ -100,6 +115,7 @@ const struct verb verb_console = {
     .options =
         (const struct option_spec[]){
             { 0, "open", NULL, "open it in the browser, with xdg-open" },
+            { 0, "json", NULL, "print the link as JSON" },
             { 0 },
         },
     .run = run_console,

@@ -229,8 +229,9 @@ static int status_of(const struct ward *w)
 {
     int status = CLI_OK;
 
+    /* A login that is wanted is told by the code only if nothing else is wrong. */
     for (size_t i = 0; i < w->n; i++)
-        if (!exam_is_well(&w->exams[i]) && w->exams[i].spec->enabled)
+        if (!exam_is_well(&w->exams[i]) && w->exams[i].spec->enabled && status != CLI_UNREACHABLE)
             status = w->exams[i].auth_wanted ? CLI_AUTH : CLI_UNREACHABLE;
     return status;
 }
@@ -286,8 +287,10 @@ static int examine_all(const struct cli *cli, const struct config *c, const stru
 static int run_doctor(struct cli *cli)
 {
     AUTO(config) struct config *c = NULL;
+    AUTO(project) struct project *p = NULL;
     struct map_slot *slot;
     struct warden *warden;
+    bool needed;
     struct claims *claims;
     uint32_t connect_ms = DOCTOR_CONNECT_MS;
     struct pb_error err;
@@ -295,8 +298,14 @@ static int run_doctor(struct cli *cli)
 
     if (cli_timeout(cli, &connect_ms) != CLI_OK)
         return CLI_USAGE;
-    if (cli_load_config(cli, &c, &err) < 0)
+    p = project_for(
+        cli,
+        &(struct project_about){ .servers = cli->n_args ? (const char *const *)cli->args : NULL },
+        &needed);
+    if (cli_load_config(cli, p, &c, &err) < 0)
         return cli_config_fail(&err);
+    if (needed)
+        project_tell_hidden(c, cli->n_args == 1 ? cli->args[0] : NULL);
     if (check_names_given(cli, c) != CLI_OK)
         return CLI_USAGE;
     if (warden_start(&warden, &err) < 0)
@@ -325,6 +334,7 @@ const struct verb verb_doctor = {
         (const struct option_spec[]){
             { 0, "json", NULL, "print the findings as JSON" },
             CLI_TIMEOUT_OPTION("how long a server may take to answer (30)"),
+            CLI_PROJECT_OPTION,
             CLI_CONFIG_OPTIONS,
             { 0 },
         },

@@ -1,9 +1,11 @@
 #include "home.h"
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
+#include "project.h"
 #include "reach.h"
 #include "show.h"
 #include "taken.h"
+#include "talk.h"
 
 /* The names under which a file may list them; the first is what we write. */
 static const char *const disabled_tools[] = { "disabledTools", "disabled_tools", NULL };
@@ -60,11 +62,9 @@ static void warn_of_patterns(const struct cli *cli, const char *name, const char
     if (home_find(cli, name, &config, &s, NULL) < 0)
         return;
     if (matches(s->disabled_tools, tool))
-        fprintf(stderr, "patchbay: a pattern in disabledTools still hides %s; see %s:%u\n", tool,
-                s->file, s->line);
+        talk_note("a pattern in disabledTools still hides %s; see %s:%u", tool, s->file, s->line);
     else if (s->enabled_tools[0] && !matches(s->enabled_tools, tool))
-        fprintf(stderr, "patchbay: enabledTools does not name %s; see %s:%u\n", tool, s->file,
-                s->line);
+        talk_note("enabledTools does not name %s; see %s:%u", tool, s->file, s->line);
 }
 
 /* ---- is there such a tool? ------------------------------------------------------------------ */
@@ -104,8 +104,8 @@ static int tell_unchecked(struct json failed, const char *name, const char *tool
 {
     AUTO_ARENA struct arena a = { 0 };
 
-    fprintf(stderr, "patchbay: not checked whether %s has a tool '%s': %s\n", name, tool,
-            show_member(json_first(failed), "message", &a));
+    talk_note("not checked whether %s has a tool '%s': %s", name, tool,
+              show_member(json_first(failed), "message", &a));
     return CLI_OK;
 }
 
@@ -196,6 +196,7 @@ static int set_enabled(struct cli *cli, bool on)
 {
     AUTO_FREE char *file = home_file(cli);
     AUTO_FREE char *name = NULL, *tool = NULL;
+    struct project_edit edit;
     struct pb_error err;
     int status, rc;
 
@@ -207,10 +208,12 @@ static int set_enabled(struct cli *cli, bool on)
     status = tool ? check_tool(cli, file, name, tool) : CLI_OK;
     if (status != CLI_OK)
         return status;
+    project_edit_begin(&edit, cli);
     rc = tool ? config_list_member(file, name, disabled_tools, tool, !on, &err)
               : set_server(file, name, on, &err);
     if (rc < 0)
         return home_fail(cli, name, &err);
+    project_edit_end(&edit);
     print_done(cli, file, name, tool, on);
     if (tool && on)
         warn_of_patterns(cli, name, tool);

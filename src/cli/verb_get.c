@@ -8,7 +8,7 @@ static void print_list(const char *label, const char *const *list)
         return;
     printf("  %-10s", label);
     for (; *list; list++)
-        home_print_word(" ", *list);
+        home_print_word(stdout, " ", *list);
     putchar('\n');
 }
 
@@ -17,23 +17,25 @@ static void print_spec(const struct spec *s)
     AUTO_BUF struct buf what = { 0 };
 
     spec_describe(&what, s);
-    home_print_word("", s->name);
+    home_print_word(stdout, "", s->name);
     putchar('\n');
     if (strcmp(s->display_name, s->name) != 0)
-        home_print_line("shown as", s->display_name);
+        home_print_line(stdout, "shown as", s->display_name);
     if (s->file)
         printf("  %-10s %s:%u\n", "defined", s->file, s->line);
-    home_print_line("state", s->enabled ? "enabled" : "disabled");
-    home_print_line(spec_transport_name(s->transport), buf_cstr(&what));
-    home_print_pairs("env", s->env, '=');
-    home_print_pairs("headers", s->headers, ':');
+    home_print_line(stdout, "state", s->enabled ? "enabled" : "disabled");
+    home_print_line(stdout, spec_transport_name(s->transport), buf_cstr(&what));
+    home_print_pairs(stdout, "env", s->env, '=');
+    home_print_pairs(stdout, "headers", s->headers, ':');
     if (s->inherit_env)
-        home_print_line("inherits", *s->inherit_env ? s->inherit_env : "nothing");
+        home_print_line(stdout, "inherits", *s->inherit_env ? s->inherit_env : "nothing");
     if (s->cwd)
-        home_print_line("directory", s->cwd);
+        home_print_line(stdout, "directory", s->cwd);
     if (s->auth != SPEC_AUTH_NONE)
-        home_print_line("login", spec_auth_name(s->auth));
-    home_print_line("start",
+        home_print_line(stdout, "login", spec_auth_name(s->auth));
+    if (spec_origin_name(s->origin))
+        home_print_line(stdout, "came by", spec_origin_name(s->origin));
+    home_print_line(stdout, "start",
                     s->start == SPEC_LAZY ? "lazy: at its first call" : "eager: with Patchbay");
     print_list("only tools", s->enabled_tools);
     print_list("not tools", s->disabled_tools);

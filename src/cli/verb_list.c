@@ -1,5 +1,6 @@
 #include "reach.h"
 #include "show.h"
+#include "talk.h"
 #include "waiting.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -272,6 +273,7 @@ static int list_servers(struct cli *cli, struct reach *s, struct list_table *l,
                         struct pb_error *err)
 {
     AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
     bool json = cli_option(cli, "json") != NULL;
     struct pb_result *result = NULL;
     struct json servers;
@@ -292,7 +294,9 @@ static int list_servers(struct cli *cli, struct reach *s, struct list_table *l,
         print_new(l, servers, true);
         print_summary(servers);
     }
-    show_config_error(stderr, "patchbay: the config is not taken: ", json_root(&doc));
+    if (*show_member(json_root(&doc), "config_error", &a))
+        talk_fail(FAILURE_INVALID, "the config is not taken: %s; what was read before goes on",
+                  show_member(json_root(&doc), "config_error", &a));
     if (cli_option(cli, "exit-code") && !all_well(servers))
         status = CLI_UNREACHABLE;
     pb_result_free(result);

@@ -46,46 +46,18 @@ static void print_entry(struct json e)
            show_member(e, "message", &a));
 }
 
-struct timed {
-    struct json entry;
-    double at;
-    size_t place; /* lines of one moment stay in their order */
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct timed *x = a, *y = b;
-
-    if (x->at < y->at || x->at > y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->place < y->place ? -1 : 1;
-}
-
-/* They come server by server. */
 static void print_all(const char *text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_FREE struct timed *lines = NULL;
-    struct json entries;
-    size_t n = 0;
 
     if (json_parse(&doc, span_of(text), NULL, NULL) < 0)
         return;
-    entries = json_get(json_root(&doc), "entries");
-    lines = mem_zero((json_len(entries) + 1) * sizeof *lines);
-    JSON_FOREACH(e, entries) {
-        lines[n] = (struct timed){ .entry = e, .place = n };
-        if (json_double(json_get(e, "timestamp"), &lines[n].at, NULL) < 0)
-            lines[n].at = 0;
-        n++;
-    }
-    qsort(lines, n, sizeof *lines, by_time);
-    for (size_t i = 0; i < n; i++)
-        print_entry(lines[i].entry);
+    JSON_FOREACH(e, json_get(json_root(&doc), "entries"))
+        print_entry(e);
     fflush(stdout);
 }
 
-void logs_notified(const char *method, const char *params)
+static void notified(const char *method, const char *params)
 {
     AUTO_JSON struct json_doc doc = { 0 };
 
@@ -143,8 +115,8 @@ static int run_logs(struct cli *cli)
         return CLI_USAGE;
     as_json = cli_option(cli, "json") != NULL;
     asked = cli;
-    cli_catch_interrupt();
-    status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
+    status =
+        reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true, .notified = notified });
     if (status == CLI_OK)
         status = check_servers(s, cli);
     if (status != CLI_OK)
@@ -153,7 +125,9 @@ static int run_logs(struct cli *cli)
     what.timeout_ms = cli_option(cli, "follow") ? UINT32_MAX : 0;
     if (cli_request(reach_client(s), &what, &answer, &err) == 0)
         print_all(answer.json);
-    else if (err.code != PB_E_CANCELLED)
+    else if (err.code == PB_E_CANCELLED)
+        status = CLI_INTERRUPTED; /* as it was meant to end: nothing is to be told */
+    else
         status = reach_fail(&err);
     cli_answer_done(&answer);
     return status;

@@ -23,8 +23,10 @@ static void roff(const char *s)
 
 static void man_options(const struct verb *verb)
 {
+    const struct option_spec *o;
+
     printf(".RS\n");
-    for (const struct option_spec *o = verb->options; o->name; o++) {
+    for (int i = 0; (o = cli_option_row(verb, i)); i++) {
         printf(".TP\n");
         if (o->letter)
             printf("\\fB\\-%c\\fR, ", o->letter);
@@ -56,8 +58,7 @@ static void man_verb(const struct verb *verb)
         roff(verb->text);
         printf("\n");
     }
-    if (verb->options)
-        man_options(verb);
+    man_options(verb);
 }
 
 static void man_settings(void)
@@ -102,8 +103,10 @@ static const struct term variables[] = {
 
 static const struct term places[] = {
     { "config.json", "in the home directory: the servers, modes and settings" },
-    { ".mcp.json", "in a project: its servers, for --config and --scope project" },
+    { ".mcp.json", "in a project: its servers, read there when you trust them, and written with "
+                   "--scope project" },
     { "mcp_clients.json", "in the home directory: more servers, for --mcp-clients" },
+    { "trusted.json", "in the home directory: what you said about files of projects" },
     { "daemon.log", "in the home directory: what a daemon in the background says" },
     { "token", "in the home directory: what clients of the daemon must send" },
     { "patchbay.sock", "in $XDG_RUNTIME_DIR/patchbay, or with PATCHBAY_HOME in its run directory: "

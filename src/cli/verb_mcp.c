@@ -54,10 +54,14 @@ static int pump_both(int daemon)
 
 static int run_mcp(struct cli *cli)
 {
-    struct daemon_options o = { .cli = cli, .stdio = true };
+    struct daemon_options o = { .cli = cli,
+                                .stdio = true,
+                                .record = cli_option(cli, "record") != NULL };
     const char *expose = cli_option(cli, "expose");
     AUTO_FREE char *path = cli_socket_path(cli);
+    AUTO(project) struct project *p = NULL;
     struct pb_error err;
+    bool needed;
     int fd, rc;
 
     o.scope =
@@ -67,7 +71,12 @@ static int run_mcp(struct cli *cli)
     if (expose && host_parse_expose(expose, &o.expose, &err) < 0)
         return cli_config_fail(&err);
     o.scope.expose = o.expose;
-    if (!cli_names_config(cli) && !cli_option(cli, "standalone")) {
+    o.project = p = project_for(
+        cli,
+        &(struct project_about){
+            .servers = o.scope.server ? (const char *const[]){ o.scope.server, NULL } : NULL },
+        &needed);
+    if (!needed && !cli_names_config(cli) && !cli_option(cli, "standalone")) {
         rc = attach_connect(&fd, path, &o.scope, &err);
         if (rc == 0)
             return pump_both(fd);
@@ -82,14 +91,19 @@ const struct verb verb_mcp = {
     .usage = "[--server NAME | --mode MODE] [--config FILE]...",
     .help = "Be an MCP server on standard input and output, for all configured servers",
     .text = "This is what an MCP client is given as its command. When a daemon runs, this is a\n"
-            "pipe to it; otherwise the servers are started here and end with the client.",
+            "pipe to it; otherwise the servers are started here and end with the client. So are\n"
+            "those of a project, of .mcp.json where it is started, when you trust them: see\n"
+            "'patchbay help trust'. Nobody is asked here.",
     .max = 0,
+    .serves = true,
     .options =
         (const struct option_spec[]){
             { 's', "server", "NAME", "show one server only, under its tools' own names" },
             { 'm', "mode", "MODE", "show what this mode lets through" },
             { 0, "expose", "GROUPS", "what clients see: catalog, external, builtin, breakpoint" },
+            { 0, "record", NULL, "keep what stays of calls, as the daemon does" },
             { 0, "standalone", NULL, "do not use a running daemon" },
+            CLI_PROJECT_OPTION,
             CLI_CONFIG_OPTIONS,
             { 0 },
         },

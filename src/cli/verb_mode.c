@@ -3,6 +3,7 @@
 #include "reach.h"
 #include "show.h"
 #include "taken.h"
+#include "talk.h"
 #include "token.h"
 #include <errno.h>
 
@@ -132,6 +133,23 @@ static int check_mode(const struct cli *cli, struct span mode, struct pb_error *
     return rc;
 }
 
+static void print_saved(const struct cli *cli, struct span mode, const char *file)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    if (!cli_option(cli, "json") || json_parse(&doc, mode, NULL, NULL) < 0)
+        return;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "mode", cli->args[0]);
+    json_put_raw(&o, "name", json_text(json_get(json_root(&doc), "name")));
+    json_put_raw(&o, "filter", json_text(json_get(json_root(&doc), "filter")));
+    json_put_str(&o, "file", file);
+    json_end(&o);
+    show_json(buf_cstr(&out));
+}
+
 static int save_mode(const struct cli *cli, const char *filter)
 {
     AUTO_FREE char *path = mode_file(cli);
@@ -146,8 +164,9 @@ static int save_mode(const struct cli *cli, const char *filter)
     if (check_mode(cli, buf_span(&mode), &err) < 0 ||
         config_save_mode(path, cli->args[0], buf_span(&mode), &err) < 0)
         return cli_config_fail(&err);
-    fprintf(stderr, "saved mode '%s' in %s; clients reach it at /mcp/mode/%s\n", cli->args[0], path,
-            cli->args[0]);
+    print_saved(cli, buf_span(&mode), path);
+    talk_note("saved mode '%s' in %s; clients reach it at /mcp/mode/%s", cli->args[0], path,
+              cli->args[0]);
     return taken_over(cli, path);
 }
 

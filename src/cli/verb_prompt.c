@@ -1,9 +1,11 @@
 #include "arguments.h"
 #include "definition.h"
+#include "mcp/rpc/rpc.h"
 #include "question.h"
 #include "request.h"
 #include "saved.h"
 #include "show.h"
+#include "talk.h"
 
 static void print_message(struct json m)
 {
@@ -39,8 +41,11 @@ static int get_prompt(const struct cli *cli, struct pb_client *client, const cha
     struct pb_error err;
     int status = CLI_OK;
 
+    /* There is nothing in it but the name and the arguments: if it is wrong, they are. */
     if (cli_request(client, &what, &answer, &err) < 0)
-        status = cli_fail(&err);
+        status = err.code == PB_E_REMOTE && err.sys == RPC_INVALID_PARAMS
+                     ? talk_fail(FAILURE_INVALID, "%s: %s", cli->args[0], err.msg)
+                     : cli_fail(&err);
     else if (cli_option(cli, "json"))
         show_json(answer.json);
     else
@@ -94,7 +99,6 @@ static int run_prompt(struct cli *cli)
     json_put_str(&o, "name", cli->args[0]);
     json_put_raw(&o, "arguments", buf_span(&arguments));
     json_end(&o);
-    cli_catch_interrupt();
     return cli_has_server(cli) ? get_directly(cli, buf_cstr(&params))
                                : get_through_hub(cli, buf_cstr(&params));
 }

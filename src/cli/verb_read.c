@@ -3,6 +3,7 @@
 #include "request.h"
 #include "saved.h"
 #include "show.h"
+#include "talk.h"
 #include <errno.h>
 
 /* Text as it is; bytes as bytes, but not onto a terminal. */
@@ -18,16 +19,15 @@ static int print_content(const struct cli *cli, struct json content)
     }
     if (cli_option(cli, "save") && json_is(blob, JSON_STRING))
         return CLI_OK;
-    if (!json_is(blob, JSON_STRING) || !base64_decode(&bytes, json_str(blob, &a))) {
-        fprintf(stderr, "patchbay: the server's answer has neither text nor base64 bytes\n");
-        return CLI_TOOL_ERROR;
-    }
+    if (!json_is(blob, JSON_STRING) || !base64_decode(&bytes, json_str(blob, &a)))
+        return talk_fail(FAILURE_TOOL, "the server's answer has neither text nor base64 bytes");
     if (isatty(STDOUT_FILENO)) {
-        fprintf(stderr, "patchbay: %zu bytes of %s, not shown on a terminal; redirect them\n",
-                bytes.n, show_member(content, "mimeType", &a));
+        talk_note("%zu bytes of %s, not shown on a terminal; redirect them", bytes.n,
+                  show_member(content, "mimeType", &a));
         return CLI_OK;
     }
-    return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n ? CLI_OK : CLI_UNREACHABLE;
+    fwrite(bytes.p, 1, bytes.n, stdout); /* that it was not written is told in the end */
+    return CLI_OK;
 }
 
 static int print_contents(const struct cli *cli, const char *json)
@@ -72,13 +72,11 @@ static int read_uri(const struct cli *cli, struct pb_client *client, const char 
         bool unknown = err.code == PB_E_REMOTE &&
                        (err.sys == RPC_RESOURCE_NOT_FOUND || err.sys == RPC_INVALID_PARAMS);
 
+        status = unknown
+                     ? talk_fail(FAILURE_NOT_FOUND, "%s: %s", cli->args[cli->n_args - 1], err.msg)
+                     : cli_fail(&err);
         if (unknown)
-            fail_in(&err, "%s", cli->args[cli->n_args - 1]);
-        status = cli_fail(&err);
-        if (unknown) {
             reach_tell_failed(failed); /* one of these may have it */
-            status = CLI_USAGE;
-        }
     } else if (cli_option(cli, "json")) {
         show_json(answer.json);
     } else {
@@ -137,7 +135,6 @@ static int run_read(struct cli *cli)
     if (cli->n_args == 2 && cli_has_server(cli))
         return cli_usage(cli->verb, "a server is named by '%s' or by --url, not by both",
                          cli->args[0]);
-    cli_catch_interrupt();
     return cli_has_server(cli) ? read_directly(cli) : read_through_hub(cli);
 }
 

@@ -2,8 +2,10 @@
 #include "hub/config/config.h"
 #include "hub/spec/spec.h"
 #include "hub/view/view.h"
+#include "project.h"
 #include "show.h"
 #include "taken.h"
+#include "talk.h"
 
 /* Only a person at a terminal is asked; a script has made up its mind. */
 static bool confirmed(const struct cli *cli, const char *name)
@@ -38,18 +40,19 @@ static int run_remove(struct cli *cli)
 {
     AUTO_FREE char *file = home_file(cli);
     const char *name = cli->args[0];
+    struct project_edit edit;
     struct pb_error err;
     unsigned line;
 
     if (!file)
         return CLI_USAGE;
     /* Nobody is asked about what is not there; the removal says why. */
-    if (config_find_server(file, name, &line, NULL) == 0 && !confirmed(cli, name)) {
-        fprintf(stderr, "patchbay: nothing was removed\n");
-        return CLI_USAGE;
-    }
+    if (config_find_server(file, name, &line, NULL) == 0 && !confirmed(cli, name))
+        return talk_fail(FAILURE_DECLINED, "nothing was removed");
+    project_edit_begin(&edit, cli);
     if (take_out(cli, file, name, &err) < 0)
         return home_fail(cli, name, &err);
+    project_edit_end(&edit);
     if (cli_option(cli, "json")) {
         AUTO_BUF struct buf out = { 0 };
         struct json_out o = json_out(&out);

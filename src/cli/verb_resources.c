@@ -29,8 +29,9 @@ static void print_table(struct json answer)
 static void add_bare(struct show_table *t, struct json items, const char *uri, struct arena *a)
 {
     JSON_FOREACH(i, items) {
-        const char *cells[] = { show_member(i, uri, a), show_member(i, "mimeType", a),
-                                show_member(i, "name", a) };
+        struct json definition = json_get(i, "definition");
+        const char *cells[] = { show_member(i, uri, a), show_member(definition, "mimeType", a),
+                                show_member(definition, "name", a) };
 
         show_row(t, SHOW_BOLD, cells);
     }
@@ -41,7 +42,7 @@ static int print_bare(const struct cli *cli, struct span answer, struct pb_error
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
     struct show_table *t;
-    int rc = json_parse(&doc, answer, &(struct json_opts){ .keep_depth = 3 }, err);
+    int rc = json_parse(&doc, answer, &(struct json_opts){ .keep_depth = 4 }, err);
 
     if (rc < 0)
         return rc;
@@ -56,6 +57,28 @@ static int print_bare(const struct cli *cli, struct span answer, struct pb_error
     return 0;
 }
 
+/* As those of a hub, but without what only a hub knows. */
+static int put_items(struct json_out *o, const char *list, const struct pb_result *items,
+                     struct pb_error *err)
+{
+    const char *key = strcmp(list, "resources") == 0 ? "uri" : "uriTemplate";
+    AUTO_JSON struct json_doc doc = { 0 };
+    int rc = items ? json_parse(&doc, span_of(pb_result_json(items, NULL)),
+                                &(struct json_opts){ .keep_depth = 2 }, err)
+                   : 0;
+
+    json_begin_array(o, list);
+    if (items && rc == 0)
+        JSON_FOREACH(item, json_root(&doc)) {
+            json_begin_object(o, NULL);
+            json_put_raw(o, key, json_text(json_get(item, key)));
+            json_put_raw(o, "definition", json_text(item));
+            json_end(o);
+        }
+    json_end(o);
+    return rc;
+}
+
 /* A server may have only one of the two, and refuse to be asked for the other. */
 static int put_list(struct json_out *o, struct pb_client *client, const char *list,
                     struct pb_error *err)
@@ -63,10 +86,10 @@ static int put_list(struct json_out *o, struct pb_client *client, const char *li
     struct pb_result *items = NULL;
     int rc = pb_client_list(client, list, &items, err);
 
-    if (rc == 0)
-        json_put_raw(o, list, span_of(pb_result_json(items, NULL)));
+    if (rc == 0 || rc == -(int)PB_E_REMOTE)
+        rc = put_items(o, list, items, err);
     pb_result_free(items);
-    return rc == -(int)PB_E_REMOTE ? 0 : rc;
+    return rc;
 }
 
 static int list_direct(const struct cli *cli)
@@ -82,6 +105,7 @@ static int list_direct(const struct cli *cli)
         rc = put_list(&o, client, "resources", &err);
     if (rc == 0)
         rc = put_list(&o, client, "resourceTemplates", &err);
+    remembered_write_none(&o);
     json_end(&o);
     if (rc == 0)
         rc = print_bare(cli, buf_span(&answer), &err);

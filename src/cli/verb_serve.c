@@ -22,22 +22,27 @@ static int read_port(const struct cli *cli, int *out)
 }
 
 /* False: it goes on elsewhere, or not at all. */
-static bool goes_on(const struct cli *cli, int *ready, int *status)
+static bool goes_on(const struct cli *cli, struct daemon_options *o, struct buf *log, int *status)
 {
     struct config_request r = cli_config_request(cli);
     AUTO_FREE char *home = config_home(&r);
-    AUTO_BUF struct buf log = { 0 };
 
-    buf_printf(&log, "%s/daemon.log", home);
-    return !cli_option(cli, "background") || background_split(buf_cstr(&log), ready, status);
+    if (!cli_option(cli, "background"))
+        return true;
+    buf_printf(log, "%s/daemon.log", home);
+    o->log = buf_cstr(log);
+    return background_split(o->log, &o->ready, status);
 }
 
 static int run_serve(struct cli *cli)
 {
-    struct daemon_options o = { .cli = cli, .http = true, .announce = true };
+    struct daemon_options o = {
+        .cli = cli, .http = true, .announce = true, .record = !cli_option(cli, "no-record")
+    };
     const char *expose = cli_option(cli, "expose");
     AUTO_BUF struct buf token = { 0 };
     AUTO_BUF struct buf from = { 0 };
+    AUTO_BUF struct buf log = { 0 };
     struct pb_error err;
     int status;
 
@@ -56,7 +61,7 @@ static int run_serve(struct cli *cli)
     o.serve.allowed_origins = cli_option(cli, "allowed-origins");
     /* One that was given its own config is another one than the user's. */
     o.socket = !cli_option(cli, "no-socket") && (!cli_names_config(cli) || getenv("PATCHBAY_HOME"));
-    return goes_on(cli, &o.ready, &status) ? daemon_run(&o) : status;
+    return goes_on(cli, &o, &log, &status) ? daemon_run(&o) : status;
 }
 
 const struct verb verb_serve = {
@@ -73,10 +78,12 @@ const struct verb verb_serve = {
             "goes on without a terminal: what it says is in daemon.log of the home directory, and\n"
             "SIGHUP makes it read the config files again.",
     .max = 0,
+    .serves = true,
     .options =
         (const struct option_spec[]){
             { 'b', "background", NULL, "go on without the terminal, once it listens" },
             { 'p', "port", "N", "listen on this port (7282); 0 takes any free one" },
+            { 0, "no-record", NULL, "keep nothing of calls: who asked what, and what came of it" },
             { 0, "host", "ADDRESS", "listen on this address (127.0.0.1); others need a token" },
             { 0, "token", "TEXT", "wanted from clients; PATCHBAY_TOKEN does the same" },
             { 0, "no-token", NULL, "let every local program in" },
@@ -84,6 +91,7 @@ const struct verb verb_serve = {
             { 0, "allowed-origins", "LIST", "origins of web pages that may connect" },
             { 0, "expose", "GROUPS", "what clients see: catalog, external, builtin, breakpoint" },
             { 0, "no-socket", NULL, "do not listen on the unix socket" },
+            { 0, "json", NULL, "print where it listens as JSON, once it does" },
             CLI_CONFIG_OPTIONS,
             { 0 },
         },

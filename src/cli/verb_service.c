@@ -2,6 +2,7 @@
 #include "hub_flags.h"
 #include "service_unit.h"
 #include "show.h"
+#include "talk.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -136,14 +137,32 @@ static int not_ours(const struct service *s, struct pb_error *err)
     return fail(err, PB_E_INVALID, "'%s' is not what Patchbay wrote; move it away first", s->file);
 }
 
+/* How it is, whatever was done. */
+static void print_json(const struct cli *cli, const struct service *s)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    if (!cli_option(cli, "json"))
+        return;
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "file", s->file);
+    json_put_bool(&o, "installed", s->installed);
+    json_put_bool(&o, "current", s->current);
+    json_put_bool(&o, "enabled", s->enabled);
+    json_put_bool(&o, "systemd", systemd_runs());
+    json_end(&o);
+    show_json(buf_cstr(&out));
+}
+
 /* ---- the deeds ------------------------------------------------------------------------------- */
 
 static void tell_systemd(const char *first, const char *second)
 {
     if (!systemd_runs())
-        fprintf(stderr, "patchbay: systemd does not run here, and nothing else reads this file; "
-                        "'patchbay serve --background' starts the daemon without it\n");
-    fprintf(stderr, "Next:\n  systemctl --user %s\n  systemctl --user %s\n", first, second);
+        talk_note("systemd does not run here, and nothing else reads this file; 'patchbay serve "
+                  "--background' starts the daemon without it");
+    talk_next((const char *const[]){ first, second, NULL });
 }
 
 static int install(const struct cli *cli, struct service *s, struct pb_error *err)
@@ -153,7 +172,6 @@ static int install(const struct cli *cli, struct service *s, struct pb_error *er
     };
     int rc;
 
-    (void)cli;
     if (s->installed && !s->ours)
         return not_ours(s, err);
     rc = file_make_directories(s->dir, err);
@@ -161,14 +179,16 @@ static int install(const struct cli *cli, struct service *s, struct pb_error *er
         rc = file_replace(s->file, buf_span(&s->want), how, err);
     if (rc < 0)
         return rc;
-    printf("%s %s\n", s->current ? "Already there:" : "Wrote", s->file);
-    tell_systemd("daemon-reload", "enable --now patchbay");
+    if (!cli_option(cli, "json"))
+        printf("%s %s\n", s->current ? "Already there:" : "Wrote", s->file);
+    s->installed = s->current = true;
+    print_json(cli, s);
+    tell_systemd("systemctl --user daemon-reload", "systemctl --user enable --now patchbay");
     return 0;
 }
 
 static int uninstall(const struct cli *cli, struct service *s, struct pb_error *err)
 {
-    (void)cli;
     if (!s->installed)
         return fail(err, PB_E_NOT_FOUND, "there is no '%s'", s->file);
     if (!s->ours)
@@ -177,17 +197,18 @@ static int uninstall(const struct cli *cli, struct service *s, struct pb_error *
         return fail_sys(err, errno, "remove '%s'", s->file);
     if (s->enabled && unlink(s->link) < 0)
         return fail_sys(err, errno, "remove '%s'", s->link);
-    printf("Removed %s\n", s->file);
-    tell_systemd("stop patchbay", "daemon-reload");
+    if (!cli_option(cli, "json"))
+        printf("Removed %s\n", s->file);
+    s->installed = s->current = s->enabled = false;
+    print_json(cli, s);
+    tell_systemd("systemctl --user stop patchbay", "systemctl --user daemon-reload");
     return 0;
 }
 
 static int tell_status(const struct cli *cli, struct service *s, struct pb_error *err)
 {
-    AUTO_BUF struct buf out = { 0 };
-    struct json_out o = json_out(&out);
-
     (void)err;
+    print_json(cli, s);
     if (!cli_option(cli, "json")) {
         printf("unit     %s\n", s->file);
         printf("is       %s\n", !s->installed
@@ -198,16 +219,7 @@ static int tell_status(const struct cli *cli, struct service *s, struct pb_error
                                              : "not what Patchbay wrote");
         printf("starts   %s\n", s->enabled ? "with your session" : "when it is told to");
         printf("systemd  %s\n", systemd_runs() ? "runs" : "does not run here");
-        return 0;
     }
-    json_begin_object(&o, NULL);
-    json_put_str(&o, "file", s->file);
-    json_put_bool(&o, "installed", s->installed);
-    json_put_bool(&o, "current", s->current);
-    json_put_bool(&o, "enabled", s->enabled);
-    json_put_bool(&o, "systemd", systemd_runs());
-    json_end(&o);
-    show_json(buf_cstr(&out));
     return 0;
 }
 
@@ -246,7 +258,7 @@ const struct verb verb_service = {
     .max = 1,
     .options =
         (const struct option_spec[]){
-            { 0, "json", NULL, "print the status as JSON" },
+            { 0, "json", NULL, "print as JSON how it is then" },
             { 0 },
         },
     .run = run_service,

@@ -44,7 +44,7 @@ static void print_status(struct json status)
         printf("MCP      %s/mcp\n", show_member(status, "url", &a));
     JSON_FOREACH(f, json_get(status, "files"))
         printf("config   %.*s\n", SPAN_ARG(json_str(f, &a)));
-    show_config_error(stdout, "refused  ", status);
+    show_config_error("refused  ", status);
     if (json_len(json_get(status, "restart_for"))) {
         printf("restart  needed for settings");
         JSON_FOREACH(name, json_get(status, "restart_for"))
@@ -60,6 +60,15 @@ static void print_status(struct json status)
     print_calls(json_get(status, "calls"), &a);
 }
 
+/* That it runs is known by whoever was answered. */
+static void print_json(const char *object)
+{
+    AUTO_BUF struct buf out = { 0 };
+
+    buf_printf(&out, "{\"running\":true,%s", object + 1);
+    show_json(buf_cstr(&out));
+}
+
 static int run_status(struct cli *cli)
 {
     AUTO(reach) struct reach *s = NULL;
@@ -72,14 +81,14 @@ static int run_status(struct cli *cli)
         return ending_run(cli);
     status = reach_open(&s, cli, &(struct reach_wants){ .daemon_only = true });
     if (status != CLI_OK) {
-        if (cli_option(cli, "json"))
+        if (cli_option(cli, "json") && status == CLI_UNREACHABLE)
             puts("{\"running\":false}");
         return status;
     }
     if (reach_ask(s, "patchbay/status", NULL, &result, &doc, &err) < 0)
-        status = cli_fail(&err);
+        status = reach_fail(&err);
     else if (cli_option(cli, "json"))
-        show_json(pb_result_json(result, NULL));
+        print_json(pb_result_json(result, NULL));
     else
         print_status(json_root(&doc));
     pb_result_free(result);

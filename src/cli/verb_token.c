@@ -1,5 +1,6 @@
 #include "face/caller/caller.h"
 #include "show.h"
+#include "talk.h"
 #include "token.h"
 #include <time.h>
 
@@ -18,6 +19,23 @@ static int add_made(void *ctx, struct tokens *t, struct pb_error *err)
     return tokens_add(t, span_of(m->name), m->may, m->digest, (int64_t)time(NULL), err);
 }
 
+static void print_made(const struct cli *cli, const struct made *m, const char *token)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    if (!cli_option(cli, "json")) {
+        puts(token);
+        return;
+    }
+    json_begin_object(&o, NULL);
+    json_put_str(&o, "name", m->name);
+    json_put_str(&o, "may", token_may_name(m->may));
+    json_put_str(&o, "token", token);
+    json_end(&o);
+    show_json(buf_cstr(&out));
+}
+
 static int run_token_add(const struct cli *cli, const char *path)
 {
     const char *may = cli_option(cli, "may");
@@ -31,11 +49,11 @@ static int run_token_add(const struct cli *cli, const char *path)
     sha256(span_of(token), m.digest);
     if (token_list_change(path, add_made, &m, &err) < 0)
         return cli_config_fail(&err);
-    puts(token);
-    fprintf(stderr, "made token '%s', which may %s; it is not shown again\n", m.name,
-            m.may == TOKEN_MCP    ? "use /mcp"
-            : m.may == TOKEN_READ ? "read REST"
-                                  : "do everything");
+    print_made(cli, &m, token);
+    talk_note("made token '%s', which may %s; it is not shown again", m.name,
+              m.may == TOKEN_MCP    ? "use /mcp"
+              : m.may == TOKEN_READ ? "read REST"
+                                    : "do everything");
     return CLI_OK;
 }
 
@@ -108,11 +126,21 @@ static int remove_one(void *ctx, struct tokens *t, struct pb_error *err)
 
 static int run_token_rm(const struct cli *cli, const char *path)
 {
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
     struct pb_error err;
 
     if (token_list_change(path, remove_one, cli->args[1], &err) < 0)
         return cli_config_fail(&err);
-    fprintf(stderr, "token '%s' opens nothing any more\n", cli->args[1]);
+    if (cli_option(cli, "json")) {
+        json_begin_object(&o, NULL);
+        json_put_str(&o, "name", cli->args[1]);
+        json_put_bool(&o, "removed", true);
+        json_end(&o);
+        show_json(buf_cstr(&out));
+    } else {
+        talk_note("token '%s' opens nothing any more", cli->args[1]);
+    }
     return CLI_OK;
 }
 
@@ -158,7 +186,7 @@ const struct verb verb_token = {
     .options =
         (const struct option_spec[]){
             { 0, "may", "WHAT", "mcp, read or all" },
-            { 0, "json", NULL, "print the list as JSON" },
+            { 0, "json", NULL, "print the list, or what was done, as JSON" },
             { 0 },
         },
     .run = run_token,

@@ -29,6 +29,26 @@ static void print_bare(struct json items, bool prompts)
     show_table_print(t);
 }
 
+/* As those of a hub are printed, but without what only a hub knows. */
+static void print_bare_json(struct json items, bool prompts)
+{
+    AUTO_BUF struct buf out = { 0 };
+    struct json_out o = json_out(&out);
+
+    json_begin_object(&o, NULL);
+    json_begin_array(&o, prompts ? "prompts" : "tools");
+    JSON_FOREACH(item, items) {
+        json_begin_object(&o, NULL);
+        json_put_raw(&o, "name", json_text(json_get(item, "name")));
+        json_put_raw(&o, "definition", json_text(item));
+        json_end(&o);
+    }
+    json_end(&o);
+    remembered_write_none(&o);
+    json_end(&o);
+    show_json(buf_cstr(&out));
+}
+
 static int list_direct(const struct cli *cli, bool prompts)
 {
     AUTO_JSON struct json_doc doc = { 0 };
@@ -44,7 +64,7 @@ static int list_direct(const struct cli *cli, bool prompts)
                    &(struct json_opts){ .keep_depth = 2 }, &err) < 0)
         status = cli_fail(&err);
     else if (cli_option(cli, "json"))
-        show_json(pb_result_json(items, NULL));
+        print_bare_json(json_root(&doc), prompts);
     else
         print_bare(json_root(&doc), prompts);
     pb_result_free(items);

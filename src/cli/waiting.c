@@ -1,5 +1,6 @@
 #include "waiting.h"
 #include "show.h"
+#include "talk.h"
 
 /* What does not fit is counted. */
 static void put_names(struct buf *out, const char *const *names, size_t room)
@@ -24,7 +25,7 @@ void waiting_tick(struct waiting_line *w, const char *const *names)
     AUTO_BUF struct buf text = { 0 };
     size_t edge = show_width(STDERR_FILENO);
 
-    if (!show_may_move(STDERR_FILENO) || !names[0])
+    if (!show_may_move(STDERR_FILENO) || !names[0] || talk_is_quiet() || talk_is_json())
         return;
     buf_printf(&text, "%c waiting for ", "|/-\\"[w->turn++ % 4]);
     put_names(&text, names, edge ? edge - 1 : 79);
