@@ -1,16 +1,18 @@
 // The frame around every page: where to go, how the servers are, and what has just happened.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { keepToken, link, openAgain, tokenIn } from "./hub/api";
-import { active, alerts, connected, loaded, servers, status } from "./hub/store";
+import { active, alerts, changed, connected, loaded, questions, servers, status } from "./hub/store";
 import { indicator } from "./indicator";
 import { helpShown, keys } from "./keys";
 import { ActiveCalls } from "./pages/active/active";
 import { AddPage } from "./pages/add/add";
 import { AlertsPage, ServerIssue } from "./pages/alerts/alerts";
 import { CallsPage } from "./pages/calls/calls";
+import { ChangesPage } from "./pages/changes/changes";
 import { ConfigurePage } from "./pages/configure/configure";
 import { ModesPage } from "./pages/modes/modes";
 import { PromptsPage } from "./pages/prompts/prompts";
+import { QuestionsPage } from "./pages/questions/questions";
 import { ResourcesPage } from "./pages/resources/resources";
 import { ServersPage } from "./pages/servers/servers";
 import { SettingsPage } from "./pages/settings/settings";
@@ -28,7 +30,9 @@ const pages: Record<string, { title: string; show: () => preact.JSX.Element; hid
   resources: { title: "Resources", show: () => <ResourcesPage /> },
   prompts: { title: "Prompts", show: () => <PromptsPage /> },
   calls: { title: "Calls", show: () => <CallsPage /> },
+  questions: { title: "Questions", show: () => <QuestionsPage /> },
   modes: { title: "Modes", show: () => <ModesPage /> },
+  changes: { title: "Changes", show: () => <ChangesPage /> },
   alerts: { title: "Alerts", show: () => <AlertsPage /> },
   settings: { title: "Settings", show: () => <SettingsPage /> },
   add: { title: "Add a server", show: () => <AddPage />, hidden: true },
@@ -47,7 +51,7 @@ function Indicator() {
 
 function Nav() {
   const here = route.value.page;
-  const counts: Record<string, number> = { alerts: alerts.value.length, calls: active.value.size };
+  const counts: Record<string, number> = { alerts: alerts.value.length, calls: active.value.size, questions: questions.value.length, changes: changed.value.length };
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the row of pages is wider than the screen.
   useEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [here]);

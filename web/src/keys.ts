@@ -17,6 +17,7 @@ export const keys: readonly Key[] = [
   { keys: "g r", what: "Go to resources", run: () => go("resources") },
   { keys: "g p", what: "Go to prompts", run: () => go("prompts") },
   { keys: "g c", what: "Go to calls", run: () => go("calls") },
+  { keys: "g q", what: "Go to questions", run: () => go("questions") },
   { keys: "g m", what: "Go to modes", run: () => go("modes") },
   { keys: "g a", what: "Go to alerts", run: () => go("alerts") },
   { keys: "g ,", what: "Go to settings", run: () => go("settings") },

@@ -107,6 +107,13 @@ export const get = <P extends PathOf<"GET">>(path: P | Filled<P>, signal?: Abort
 export const post = <P extends PathOf<"POST">>(path: P | Filled<P>, body?: BodyOf<"POST", P>, signal?: AbortSignal) =>
   ask("POST", path, body ?? ({} as BodyOf<"POST", P>), signal);
 
+/** Bytes that a record names, as they are. A link could not say the token. */
+export async function objectOf(cid: string): Promise<Blob> {
+  const answer = await fetch(`/api/objects/${encodeURIComponent(cid)}`, { headers: headers({}), cache: "no-store" });
+  if (!answer.ok) throw await failureOf(answer);
+  return answer.blob();
+}
+
 /** "/api/servers/{}/logs" with its parts put in, each as one part whatever it holds. */
 export function at<P extends string>(path: P, ...parts: string[]): Filled<P> {
   let i = 0;

@@ -30,11 +30,14 @@ export type HubEvent =
   | ServerStateEvent
   | ServerLogEvent
   | CatalogChangedEvent
+  | PinEvent
   | CallStartedEvent
   | CallProgressEvent
   | CallCompletedEvent
   | CallCancelledEvent
   | ToastEvent
+  | QuestionEvent
+  | QuestionOverEvent
   | AlertsChangedEvent
   | ConfigChangedEvent
   | ModesChangedEvent
@@ -101,6 +104,19 @@ export interface CatalogChangedEvent {
   /** seconds since 1970 */
   at: number;
   server: string;
+}
+
+export interface PinEvent {
+  type: "pin";
+  /** seconds since 1970 */
+  at: number;
+  server: string;
+  /** definitions that are held back */
+  held: number;
+  /** those that have changed and are let through */
+  changed: number;
+  /** left out: all is as it was approved */
+  message?: string;
 }
 
 export interface CallStartedEvent {
@@ -176,6 +192,55 @@ export interface ToastEvent {
   dismisses: boolean;
 }
 
+export interface QuestionEvent {
+  type: "question";
+  /** seconds since 1970 */
+  at: number;
+  server: string;
+  question: Question;
+}
+
+export interface Question {
+  id: string;
+  kind: "approval";
+  /** one line: who wants what, and why it is asked */
+  text: string;
+  /** of the rule */
+  reason?: string;
+  /** its name, or its number */
+  rule?: string;
+  /** the id of the call */
+  call: string;
+  server: string;
+  tool: string;
+  method: string;
+  caller: string;
+  /** what a grant would be for */
+  run: string;
+  face: "mcp_server" | "rest" | "cli" | "agent";
+  /** without secrets; a sentence when they are too large */
+  arguments: Json;
+  /** of what exactly was asked */
+  digest: string;
+  choices: ("approve" | "grant" | "deny")[];
+  /** who may */
+  answer_by: ("console" | "cli" | "client" | "webhook")[];
+  /** seconds since 1970 */
+  asked_at: number;
+  /** seconds since 1970 */
+  expires_at: number;
+}
+
+/** It was answered, or nobody needs an answer any more. */
+export interface QuestionOverEvent {
+  type: "question_over";
+  /** seconds since 1970 */
+  at: number;
+  server: string;
+  /** of the question */
+  id: string;
+}
+
 export interface AlertsChangedEvent {
   type: "alertsChanged";
   /** seconds since 1970 */
@@ -211,7 +276,7 @@ export interface AlertList {
 export interface Alert {
   id: string;
   server: string;
-  kind: "connectionFailed" | "authExpired" | "disconnected" | "authRequired";
+  kind: "connectionFailed" | "authExpired" | "disconnected" | "authRequired" | "definitionChanged";
   message: string;
   /** server: message */
   text: string;
@@ -222,8 +287,14 @@ export interface Alert {
 export interface CallList {
   /** under way */
   calls: Call[];
-  /** newest first */
-  recent: EndedCall[];
+  /** ended, newest first */
+  recent: CallRecord[];
+  /** there may be more: ask for those before this number */
+  next?: number;
+  /** how many are recorded, whatever was asked for */
+  total: number;
+  /** false: nothing is; these are the last that ended, with little about each */
+  recorded: boolean;
 }
 
 export interface Call {
@@ -241,21 +312,171 @@ export interface Call {
   message?: string;
 }
 
-export interface EndedCall {
+/** What stays of a call. */
+export interface CallRecord {
   id: string;
-  server: string;
-  method: string;
-  /** the tool, prompt or resource */
-  subject: string;
+  /** its place in the list of all calls */
+  no: number;
+  status?: "success" | "error" | "failed" | "timeout" | "cancelled" | "denied" | "expired" | "input_required" | "task";
+  /** why, when it is no success */
+  note?: string;
+  server?: string;
+  /** or the prompt or resource, by its own name */
+  tool?: string;
+  /** server/tool */
+  name?: string;
+  method?: string;
   /** who asked */
-  client?: string;
+  caller?: string;
+  /** what kind of thing answered */
+  source?: string;
+  /** through what it was asked */
+  face?: "mcp_server" | "rest" | "cli" | "agent";
+  /** what it belongs to: a client's session, a process */
+  run?: string;
+  conversation?: string;
+  /** the call that it continues */
+  parent?: string;
+  /** what a person was asked about it */
+  question?: string;
+  answered_by?: string;
+  rule?: string;
+  traceparent?: string;
   /** seconds since 1970 */
-  started_at: number;
-  /** seconds */
-  duration: number;
-  outcome: "ok" | "error" | "cancelled";
-  /** of one that was cancelled */
-  reason?: "userRequested" | "timeout" | "serverDisconnected" | "appShutdown";
+  queued_at?: number;
+  /** seconds since 1970 */
+  started_at?: number;
+  /** seconds since 1970 */
+  ended_at?: number;
+  /** seconds, from when it was asked to when it was answered */
+  duration?: number;
+  /** of the server */
+  process_pid?: number;
+  /** seconds since 1970 */
+  process_start_time?: number;
+  process_key?: string;
+  /** how much was recorded of it */
+  detail: "all" | "meta" | "none";
+  /** GET /api/objects/{cid} has the bytes */
+  arguments_cid?: string;
+  arguments_bytes?: number;
+  result_cid?: string;
+  result_bytes?: number;
+  definition_cid?: string;
+  redacted?: Redaction[];
+}
+
+/** Where something was taken out before anything was written. */
+export interface Redaction {
+  in: "arguments" | "result" | "definition";
+  /** a JSON pointer */
+  at?: string;
+  /** a secret that is known, what it is called, or how it looks */
+  why?: "value" | "name" | "pattern";
+  /** so many more, which are not listed */
+  more?: number;
+}
+
+export interface RecordedCall {
+  id: string;
+  /** its place in the list of all calls */
+  no: number;
+  status?: "success" | "error" | "failed" | "timeout" | "cancelled" | "denied" | "expired" | "input_required" | "task";
+  /** why, when it is no success */
+  note?: string;
+  server?: string;
+  /** or the prompt or resource, by its own name */
+  tool?: string;
+  /** server/tool */
+  name?: string;
+  method?: string;
+  /** who asked */
+  caller?: string;
+  /** what kind of thing answered */
+  source?: string;
+  /** through what it was asked */
+  face?: "mcp_server" | "rest" | "cli" | "agent";
+  /** what it belongs to: a client's session, a process */
+  run?: string;
+  conversation?: string;
+  /** the call that it continues */
+  parent?: string;
+  /** what a person was asked about it */
+  question?: string;
+  answered_by?: string;
+  rule?: string;
+  traceparent?: string;
+  /** seconds since 1970 */
+  queued_at?: number;
+  /** seconds since 1970 */
+  started_at?: number;
+  /** seconds since 1970 */
+  ended_at?: number;
+  /** seconds, from when it was asked to when it was answered */
+  duration?: number;
+  /** of the server */
+  process_pid?: number;
+  /** seconds since 1970 */
+  process_start_time?: number;
+  process_key?: string;
+  /** how much was recorded of it */
+  detail: "all" | "meta" | "none";
+  /** GET /api/objects/{cid} has the bytes */
+  arguments_cid?: string;
+  arguments_bytes?: number;
+  result_cid?: string;
+  result_bytes?: number;
+  definition_cid?: string;
+  redacted?: Redaction[];
+  /** when they are kept, and not large */
+  arguments?: Json;
+  /** likewise; of a failed call the error */
+  result?: Json;
+  /** likewise; of the tool, as its server had it */
+  definition?: Json;
+}
+
+export interface Explained {
+  /** on the way of the call, up to where it would stop */
+  steps: ExplainedStep[];
+  outcome: "allow" | "ask" | "deny";
+  rule?: string;
+  reason?: string;
+  recorded: boolean;
+}
+
+export interface ExplainedStep {
+  step: string;
+  says: "pass" | "stop" | "ask";
+  reason?: string;
+  rule?: string;
+}
+
+export interface Revoked {
+  status: "ok";
+  /** how many grants there were */
+  revoked: number;
+}
+
+export interface GrantList {
+  grants: Grant[];
+  /** conversations in which nothing is asked */
+  auto_approve: string[];
+}
+
+export interface Grant {
+  id: string;
+  /** or the key of a client */
+  conversation: string;
+  /** server/tool */
+  operation: string;
+  /** seconds since 1970 */
+  made_at: number;
+  /** seconds since 1970 */
+  expires_at: number;
+  once: boolean;
+  /** how often */
+  used: number;
 }
 
 export interface LogEntryList {
@@ -363,6 +584,92 @@ export interface ModeDone {
   id: string;
 }
 
+export interface PinList {
+  /** those that are not approved first */
+  pins: Pin[];
+  /** of all, also of those that are left out */
+  approved: number;
+  held: number;
+  changed: number;
+  /** the file that says what was approved */
+  lock?: string;
+  /** why it is not read or written */
+  problem?: string;
+}
+
+export interface Pin {
+  server: string;
+  kind: "tool" | "prompt" | "instructions";
+  /** its own; of instructions empty */
+  name: string;
+  /** held: in no list, and not called; changed: told only */
+  state: "approved" | "held" | "changed";
+  /** SHA-512 of what was approved */
+  approved_cid: string;
+  /** of what it is now */
+  cid: string;
+  /** seconds since 1970 */
+  approved_at: number;
+  /** when its server said it last, since patchbay runs; seconds since 1970 */
+  seen_at?: number;
+  diff?: DiffSegment[];
+  /** its end is left out */
+  diff_cut?: boolean;
+  /** what was approved is not at hand: all of the new text is shown */
+  old_missing?: boolean;
+}
+
+/** All of same and del is the old text, all of same and add the new one. */
+export interface DiffSegment {
+  op: "same" | "del" | "add";
+  text: string;
+}
+
+export interface Approved {
+  status: "ok";
+  /** how many were let in */
+  approved: number;
+}
+
+export interface Policy {
+  /** another when the rules are */
+  version: string;
+  /** as they are written in config.json; the first that applies decides */
+  rules: Json[];
+  /** what is done when none applies, by face */
+  default: JsonObject;
+}
+
+export interface DryRun {
+  /** false: nothing is, so there was nothing to try them on */
+  recorded: boolean;
+  /** of the rules that were sent */
+  version: string;
+  /** they were tried on */
+  calls: number;
+  allow: number;
+  ask: number;
+  deny: number;
+  /** of which they say something else than the rules in force */
+  changed: number;
+  /** of which not all that they carried is kept: rules about arguments may say something else */
+  unread: number;
+  /** the newest of those that changed */
+  examples: DryRunExample[];
+}
+
+export interface DryRunExample {
+  id: string;
+  name: string;
+  caller?: string;
+  /** what the rules in force say */
+  was: "allow" | "ask" | "deny";
+  /** what the rules that were sent say */
+  now: "allow" | "ask" | "deny";
+  /** that says so */
+  rule: string;
+}
+
 export interface PromptPage {
   /** on all pages */
   total: number;
@@ -391,6 +698,10 @@ export interface Prompt {
   /** as MCP clients see it */
   wire: string;
   definition: McpPrompt;
+}
+
+export interface QuestionList {
+  questions: Question[];
 }
 
 export interface ServerList {
@@ -653,6 +964,23 @@ export interface LoopStats {
   longest?: string;
 }
 
+export interface Store {
+  recording: boolean;
+  path?: string;
+  calls?: number;
+  objects?: number;
+  /** of the file */
+  bytes?: number;
+  /** of the objects, each once, before compression */
+  object_bytes?: number;
+  /** bytes to be written */
+  waiting?: number;
+  /** calls that could not be recorded */
+  lost?: number;
+  /** seconds since 1970 */
+  oldest_at?: number;
+}
+
 export interface ToolPage {
   /** on all pages */
   total: number;
@@ -683,8 +1011,16 @@ export interface Answers {
   "DELETE /api/alerts": Done;
   "GET /api/alerts": AlertList;
   "DELETE /api/alerts/{}": Done;
+  "PUT /api/auto-approve": Done;
+  "DELETE /api/calls": Done;
   "GET /api/calls": CallList;
+  "GET /api/calls/{}": RecordedCall;
   "POST /api/calls/{}/cancel": Done;
+  "POST /api/explain": Explained;
+  "DELETE /api/grants": Revoked;
+  "GET /api/grants": GrantList;
+  "POST /api/grants": Grant;
+  "DELETE /api/grants/{}": Done;
   "GET /api/logs": LogEntryList;
   "GET /api/mcp-clients": ClientMap;
   "POST /api/mcp-clients/connect": ClientConnected;
@@ -700,7 +1036,14 @@ export interface Answers {
   "POST /api/modes/match": ModeMatch;
   "DELETE /api/modes/{}": ModeDone;
   "PUT /api/modes/{}": Mode;
+  "GET /api/pins": PinList;
+  "POST /api/pins/approve": Approved;
+  "GET /api/policy": Policy;
+  "PUT /api/policy": Policy;
+  "POST /api/policy/dry-run": DryRun;
   "GET /api/prompts": PromptPage;
+  "GET /api/questions": QuestionList;
+  "POST /api/questions/{}/answer": Done;
   "POST /api/reconnect-failed": ServerList;
   "POST /api/registry/search": RegistryResults;
   "POST /api/registry/server": RegistryResults;
@@ -726,18 +1069,26 @@ export interface Answers {
   "GET /api/settings": SettingList;
   "PATCH /api/settings": SettingList;
   "GET /api/status": Status;
+  "GET /api/store": Store;
   "GET /api/tools": ToolPage;
   "GET /openapi.json": OpenApi;
 }
 
 /** What it takes as a body. */
 export interface Bodies {
+  "PUT /api/auto-approve": { conversation: string; on: boolean; };
+  "POST /api/explain": { tool: string; client?: string; mode?: string; face?: string; arguments?: JsonObject; };
+  "POST /api/grants": { conversation: string; operation: string; seconds?: number; duration?: string; once?: boolean; };
   "POST /api/mcp-clients/connect": { name: string; transport?: string; command?: Json; args?: Json; env?: JsonObject; inherit_env?: Json; cwd?: string; url?: string; headers?: JsonObject; timeout_s?: number; auto_reconnect?: boolean; [member: string]: Json | undefined; };
   "POST /api/mcp-prompts/get": { prompt: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
   "POST /api/mcp-resources/read": { server: string; uri: string; timeout_s?: number; id?: string; };
   "POST /api/mcp-tools/call": { tool: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
   "POST /api/modes/match": { filter: Json; };
   "PUT /api/modes/{}": { name?: string; icon?: string; filter: Json; };
+  "POST /api/pins/approve": { server: string; kind?: string; name?: string; cid?: string; };
+  "PUT /api/policy": { rules?: Json; default?: Json; version?: string; };
+  "POST /api/policy/dry-run": { policy: JsonObject; };
+  "POST /api/questions/{}/answer": { choice: string; grant_s?: number; once?: boolean; reason?: string; };
   "POST /api/registry/search": { search: string; registry?: string; };
   "POST /api/registry/server": { name: string; };
   "POST /api/servers": { text?: string; name?: string; entry?: JsonObject; secrets?: JsonObject; force?: boolean; };

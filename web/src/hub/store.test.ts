@@ -10,20 +10,25 @@ import type { LogEntry } from "./types";
 
 // ---- a hub with what a test wants ----
 
-const ALL = ["/api/servers", "/api/alerts", "/api/modes", "/api/status", "/api/calls"];
+const ALL = ["/api/servers", "/api/alerts", "/api/pins", "/api/modes", "/api/status", "/api/calls?limit=1000", "/api/questions"];
+let questions: object[] = [];
 let servers: object[] = [];
 let calls: object[] = [];
 let recent: object[] = [];
 
 hub.answers.set("/api/servers", () => ({ servers }));
 hub.answers.set("/api/alerts", () => ({ alerts: [] }));
+hub.answers.set("/api/pins", () => ({ pins: [], approved: 0, held: 0, changed: 0 }));
 hub.answers.set("/api/modes", () => ({ modes: [] }));
 hub.answers.set("/api/status", () => ({ version: "1" }));
-hub.answers.set("/api/calls", () => ({ calls, recent }));
+hub.answers.set("/api/calls?limit=1000", () => ({ calls, recent, total: recent.length, recorded: true }));
+hub.answers.set("/api/questions", () => ({ questions }));
 
 const server = (name: string, state = "connected") => ({ name, state });
 const call = (id: string) => ({ id, server: "git", method: "tools/call", subject: "log", started_at: 990 });
-const endedCall = (id: string) => ({ ...call(id), duration: 1, outcome: "ok" });
+const endedCall = (id: string) => ({ id, no: 1, server: "git", tool: "log", queued_at: 990, ended_at: 991, duration: 1, status: "success" });
+const question = (id: string) => ({ type: "question", at: 1000, server: "git", question: { id, server: "git", tool: "log" } });
+const questionOver = (id: string) => ({ type: "question_over", at: 1001, server: "git", id });
 const started = (id: string) => ({ type: "toolCallStarted", at: 1000, server: "git", request_id: id, tool: "log", method: "tools/call" });
 const progress = (id: string, n: number) => ({ type: "toolCallProgress", at: 1001, server: "git", request_id: id, tool: "log", progress: n });
 const completed = (id: string, success = true) => ({ ...started(id), type: "toolCallCompleted", at: 1002, duration: 2, success });
@@ -217,7 +222,7 @@ test("a gap right after another is not forgotten", async () => {
 test("what happens while the calls are read comes after what is read", async () => {
   await fresh();
   calls = [call("ends"), call("goes on")];
-  const answer = hub.hold("/api/calls");
+  const answer = hub.hold("/api/calls?limit=1000");
   await hub.tell({ type: "reset" });
   await hub.tell(completed("ends"), started("new"), progress("new", 0.5));
   await turn();
@@ -230,13 +235,13 @@ test("what happens while the calls are read comes after what is read", async () 
 
 test("calls whose reading failed are not lost", async () => {
   await fresh();
-  const usual = hub.answers.get("/api/calls")!;
+  const usual = hub.answers.get("/api/calls?limit=1000")!;
   let fail = () => {};
-  hub.answers.set("/api/calls", () => new Promise((_, no) => (fail = () => no(new TypeError("gone")))));
+  hub.answers.set("/api/calls?limit=1000", () => new Promise((_, no) => (fail = () => no(new TypeError("gone")))));
   await hub.tell({ type: "reset" });
   await hub.tell(started("a"));
   await turn();
-  hub.answers.set("/api/calls", usual);
+  hub.answers.set("/api/calls?limit=1000", usual);
   fail();
   await settle();
   assert.deepEqual(running(), ["a"]);
@@ -268,12 +273,39 @@ test("events count in their order, and one turn of them is drawn once", async ()
   assert.deepEqual(seen, [[], ["a"]]);
   assert.equal(store.active.value.get("a")!.progress, 2);
   assert.deepEqual(
-    store.ended.value.map((c) => [c.id, c.outcome, c.reason, c.started_at]),
+    store.ended.value.map((c) => [c.id, c.status, c.note, c.queued_at]),
     [
-      ["c", "cancelled", "timeout", 1000],
+      ["c", "timeout", "timeout", 1000],
       ["b", "error", undefined, 1000],
     ],
   );
+});
+
+test("questions come and go with their events, and what was read meanwhile does not bring them back", async () => {
+  await fresh();
+  const open = () => store.questions.value.map((q) => q.id);
+  const version = store.callsVersion.value;
+  questions = [question("a").question];
+  await hub.tell(question("a"));
+  await turn();
+  assert.deepEqual(open(), ["a"]);
+  const read = hub.hold("/api/questions");
+  await hub.tell(question("b"));
+  questions = [question("a").question, question("b").question];
+  await pass(250);
+  assert.deepEqual(open(), ["a", "b"]);
+  questions = [question("b").question];
+  await hub.tell(questionOver("a"));
+  await turn();
+  assert.deepEqual(open(), ["b"]);
+  await read();
+  await pass(500);
+  assert.deepEqual(open(), ["b"]);
+  questions = [];
+  await hub.tell(questionOver("b"));
+  await pass(500);
+  assert.deepEqual(open(), []);
+  assert.ok(store.callsVersion.value > version, "a call that was denied has ended without having begun");
 });
 
 test("a turn without calls draws nothing that shows them", async () => {

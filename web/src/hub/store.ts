@@ -1,10 +1,10 @@
 // What the page knows: filled by REST, kept true by events. Pages read signals and change nothing.
 import { batch, computed, signal } from "@preact/signals";
 import { endSpinners, toast } from "../shared/toasts";
-import { follow, get } from "./api";
+import { asked, follow, get } from "./api";
 import { keepSame } from "./same";
 import { samples } from "./samples";
-import type { Alert, Call, EndedCall, HubEvent, LogEntry, Mode, Server, Status } from "./types";
+import type { Alert, Call, CallRecord, CallStatus, HubEvent, LogEntry, Mode, Pin, Question, Server, Status } from "./types";
 
 const SERVERS_MS = 250; // between two looks at the servers, however much happens
 const POLL_MS = 5000; // what no event tells: latency, memory
@@ -14,9 +14,18 @@ export const servers = signal<Server[]>([]);
 export const loaded = signal(false); // servers have been read once
 export const status = signal<Status | null>(null);
 export const alerts = signal<Alert[]>([]);
+/** Definitions that are not what was approved. */
+export const changed = signal<Pin[]>([]);
 export const modes = signal<Mode[]>([]);
 export const active = signal<ReadonlyMap<string, Call>>(new Map());
-export const ended = signal<readonly EndedCall[]>([]); // newest first
+/** Newest first. Of those that have ended since they were read little is known, and no number. */
+export const ended = signal<readonly CallRecord[]>([]);
+/** Whether calls are recorded, and can be asked for. */
+export const recorded = signal(true);
+/** Counts up when there is something new among the calls that have ended. */
+export const callsVersion = signal(0);
+/** What people are asked before calls go on, oldest first. */
+export const questions = signal<Question[]>([]);
 /** Counts up when the tools, resources or prompts of some server have changed. */
 export const catalogVersion = signal(0);
 
@@ -61,8 +70,19 @@ const refreshAlerts = atMostEvery(SERVERS_MS, async () => {
   alerts.value = keepSame(alerts.peek(), read.alerts, (a) => a.id);
 });
 
+const refreshPins = atMostEvery(SERVERS_MS, async () => {
+  const read = (await get("/api/pins")).pins.filter((p) => p.state !== "approved");
+  changed.value = keepSame(changed.peek(), read, (p) => `${p.server}\n${p.kind}\n${p.name}`);
+});
+
 export const refreshModes = atMostEvery(SERVERS_MS, async () => {
   modes.value = (await get("/api/modes")).modes;
+});
+
+/** Asked for with every event about one: an answer that was on its way is followed by a newer one. */
+export const refreshQuestions = atMostEvery(SERVERS_MS, async () => {
+  const read = await get("/api/questions");
+  questions.value = keepSame(questions.peek(), read.questions, (q) => q.id);
 });
 
 const refreshStatus = atMostEvery(SERVERS_MS, async () => {
@@ -77,11 +97,13 @@ let over: ReadonlySet<string> = new Set();
 const refreshCalls = atMostEvery(SERVERS_MS, async () => {
   held = [];
   try {
-    const read = await get("/api/calls");
+    const read = await get(asked("/api/calls", { limit: String(ENDED_MAX) }));
     over = new Set(read.recent.map((c) => c.id));
     batch(() => {
       active.value = new Map(read.calls.map((c) => [c.id, c]));
       ended.value = read.recent;
+      recorded.value = read.recorded;
+      callsVersion.value++;
       samples.seed(read.recent);
     });
   } finally {
@@ -101,17 +123,30 @@ export function onLog(fn: Listener): () => void {
   return () => void logListeners.delete(fn);
 }
 
+const cancelledAs: Record<Extract<HubEvent, { type: "toolCallCancelled" }>["reason"], CallStatus> = {
+  userRequested: "cancelled",
+  timeout: "timeout",
+  serverDisconnected: "failed",
+  appShutdown: "cancelled",
+};
+
+/** As it would be in the records, as far as its event tells. */
 function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCancelled" }>): void {
-  const call: EndedCall = {
+  const gone = e.type === "toolCallCancelled";
+  const call: CallRecord = {
     id: e.request_id,
+    no: 0,
     server: e.server,
+    tool: e.tool,
+    name: `${e.server}/${e.tool}`,
     method: e.method,
-    subject: e.tool,
-    client: e.client,
-    started_at: e.at - e.duration,
+    caller: e.client,
+    queued_at: e.at - e.duration,
+    ended_at: e.at,
     duration: e.duration,
-    outcome: e.type === "toolCallCancelled" ? "cancelled" : e.success ? "ok" : "error",
-    reason: e.type === "toolCallCancelled" ? e.reason : undefined,
+    status: gone ? cancelledAs[e.reason] : e.success ? "success" : "error",
+    note: gone ? e.reason : undefined,
+    detail: "none",
   };
   ownActive().delete(e.request_id);
   if (over.has(call.id)) return;
@@ -122,7 +157,8 @@ function endCall(e: Extract<HubEvent, { type: "toolCallCompleted" | "toolCallCan
 /** What one turn of events adds up to: the page is drawn once for all of them. */
 const changes = {
   active: null as Map<string, Call> | null,
-  ended: [] as EndedCall[],
+  ended: [] as CallRecord[],
+  over: false, // a question: its call may have ended without having begun
   catalog: false,
   /** Servers that are at rest after it: an attempt that fails is followed by the next in the same turn. */
   resting: new Set<string>(),
@@ -180,8 +216,20 @@ function apply(e: HubEvent): void {
     case "toast":
       toast({ text: e.text, level: e.level, spinner: e.spinner, stays: !e.dismisses, about: e.server });
       break;
+    case "question":
+      questions.value = [...questions.peek().filter((q) => q.id !== e.question.id), e.question];
+      refreshQuestions();
+      break;
+    case "question_over":
+      questions.value = questions.peek().filter((q) => q.id !== e.id);
+      changes.over = true;
+      refreshQuestions();
+      break;
     case "alertsChanged":
       refreshAlerts();
+      break;
+    case "pin":
+      refreshPins();
       break;
     case "configChanged":
       refreshStatus();
@@ -200,7 +248,7 @@ function drain(): void {
   batch(() => {
     changes.active = null;
     changes.ended = [];
-    changes.catalog = false;
+    changes.over = changes.catalog = false;
     changes.resting.clear();
     for (const e of events) {
       if (held && e.type.startsWith("toolCall")) held.push(e);
@@ -208,6 +256,7 @@ function drain(): void {
     }
     if (changes.active) active.value = changes.active;
     if (changes.ended.length) ended.value = [...changes.ended.reverse(), ...ended.peek()].slice(0, ENDED_MAX);
+    if (changes.ended.length || changes.over) callsVersion.value++;
     if (changes.catalog) catalogVersion.value++;
     if (changes.resting.size) endSpinners((server) => server !== undefined && changes.resting.has(server));
   });
@@ -217,9 +266,11 @@ function readAll(): void {
   endSpinners(() => true);
   refreshServers();
   refreshAlerts();
+  refreshPins();
   refreshModes();
   refreshStatus();
   refreshCalls();
+  refreshQuestions();
   catalogVersion.value++;
 }
 

@@ -6,6 +6,7 @@ const kinds: Record<string, string> = {
   disconnected: "Connection lost",
   authRequired: "Login needed",
   authExpired: "Login expired",
+  definitionChanged: "Definition changed",
 };
 
 export const kindText = (kind: string): string => kinds[kind] ?? "Server issue";

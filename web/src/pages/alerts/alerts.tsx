@@ -12,9 +12,15 @@ function Actions({ alert }: { alert: Alert }) {
   const server = oneLine(alert.server);
   return (
     <div class="alerts-actions">
-      <WorkButton small kind="primary" label={`Retry ${server}`} onClick={() => retryAlert(alert)}>
-        Retry
-      </WorkButton>
+      {alert.kind === "definitionChanged" ? (
+        <a class="button small primary" href={href("changes")} aria-label={`What has changed of ${server}`}>
+          See what changed
+        </a>
+      ) : (
+        <WorkButton small kind="primary" label={`Retry ${server}`} onClick={() => retryAlert(alert)}>
+          Retry
+        </WorkButton>
+      )}
       <WorkButton small label={`Dismiss the alert about ${server}`} onClick={() => dismissAlert(alert)}>
         Dismiss
       </WorkButton>

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Call, EndedCall } from "../../hub/types";
-import { choices, endedSince, isFailure, kindOf, matches, percent, percentile, reasonText, rowsOf, tilesOf } from "./calls_model";
+import type { Call, CallRecord } from "../../hub/types";
+import { choices, endedRow, endedSince, isFailure, kindOf, matches, NO_FILTER, percent, percentile, rowsOf, runningRow, tilesOf, whyText } from "./calls_model";
 
-const NONE = { text: "", server: "", client: "", outcome: "" };
 const call = (id: string, more: Partial<Call> = {}): Call => ({
   id,
   server: "files",
@@ -13,50 +12,77 @@ const call = (id: string, more: Partial<Call> = {}): Call => ({
   started_at: 1000,
   ...more,
 });
-const done = (id: string, more: Partial<EndedCall> = {}): EndedCall => ({ ...call(id), duration: 0.1, outcome: "ok", ...more });
+const done = (id: string, more: Partial<CallRecord> = {}): CallRecord => ({
+  id,
+  no: 1,
+  server: "files",
+  method: "tools/call",
+  tool: "read",
+  caller: "Agent 1.0",
+  queued_at: 1000,
+  ended_at: 1000.1,
+  duration: 0.1,
+  status: "success",
+  detail: "all",
+  ...more,
+});
+const heard = (id: string, more: Partial<CallRecord> = {}) => done(id, { no: 0, detail: "none", ...more });
+const ids = (rows: { id: string }[]) => rows.map((r) => r.id);
 
 test("running calls come first, the longest on top, then ended ones as they are given", () => {
   const active = [call("late", { started_at: 1005 }), call("early", { started_at: 1001 })];
-  const { rows, running } = rowsOf(active, [done("new"), done("old")], NONE);
-  assert.deepEqual(rows.map((r) => r.id), ["early", "late", "new", "old"]);
-  assert.equal(running, 2);
+  assert.deepEqual(ids(rowsOf(active, [], [done("new"), done("old")], NO_FILTER, true)), ["early", "late", "new", "old"]);
+});
+
+test("what the page has only heard of stands before what was read, and once", () => {
+  const read = [done("b", { no: 2 }), done("a", { no: 1 })];
+  assert.deepEqual(ids(rowsOf([], [heard("d"), heard("c"), heard("b"), heard("z")], read, NO_FILTER, true)), ["d", "c", "b", "a"]);
+  assert.deepEqual(ids(rowsOf([], [heard("c"), done("b"), heard("z")], read, NO_FILTER, true)), ["c", "b", "a"]);
+  assert.deepEqual(ids(rowsOf([], [heard("c", { status: "error" })], read, { ...NO_FILTER, outcome: "success" }, true)), ["b", "a"]);
+});
+
+test("what calls carried is searched by the daemon, where it is recorded", () => {
+  const filter = { ...NO_FILTER, text: "hello" };
+  assert.deepEqual(ids(rowsOf([call("r")], [heard("c")], [done("a")], filter, true)), ["a"]);
+  assert.deepEqual(ids(rowsOf([call("r")], [], [done("a"), done("b", { tool: "say-hello" })], filter, false)), ["b"]);
 });
 
 test("a call is found by tool, server, client and method, whatever the case", () => {
-  for (const text of ["READ", "fil", "agent", "tools/", " read "]) assert.ok(matches(call("a"), { ...NONE, text }), text);
-  assert.ok(!matches(call("a"), { ...NONE, text: "write" }));
+  for (const text of ["READ", "fil", "agent", "tools/", " read "]) assert.ok(matches(runningRow(call("a")), { ...NO_FILTER, text }), text);
+  assert.ok(!matches(runningRow(call("a")), { ...NO_FILTER, text: "write" }));
 });
 
 test("server, client and outcome must all fit", () => {
-  assert.ok(matches(call("a"), { ...NONE, server: "files", client: "Agent 1.0", outcome: "running" }));
-  assert.ok(!matches(call("a"), { ...NONE, server: "file" }));
-  assert.ok(!matches(call("a", { client: undefined }), { ...NONE, client: "Agent 1.0" }));
-  assert.ok(!matches(done("a"), { ...NONE, outcome: "running" }));
-  assert.ok(matches(done("a", { outcome: "error" }), { ...NONE, outcome: "error" }));
+  assert.ok(matches(runningRow(call("a")), { ...NO_FILTER, server: "files", client: "Agent 1.0", outcome: "running" }));
+  assert.ok(!matches(runningRow(call("a")), { ...NO_FILTER, server: "file" }));
+  assert.ok(!matches(runningRow(call("a", { client: undefined })), { ...NO_FILTER, client: "Agent 1.0" }));
+  assert.ok(!matches(endedRow(done("a")), { ...NO_FILTER, outcome: "running" }));
+  assert.ok(matches(endedRow(done("a", { status: "error" })), { ...NO_FILTER, outcome: "error" }));
 });
 
-test("a reason is told in words", () => {
-  const cases: [Partial<EndedCall>, string][] = [
-    [{ outcome: "ok" }, ""],
-    [{ outcome: "error" }, "the server answered with an error"],
-    [{ outcome: "cancelled", reason: "userRequested" }, "cancelled by a person or the client"],
-    [{ outcome: "cancelled", reason: "timeout", duration: 30 }, "timed out after 30 s"],
-    [{ outcome: "cancelled", reason: "serverDisconnected" }, "server went away"],
-    [{ outcome: "cancelled", reason: "appShutdown" }, "Patchbay was shut down"],
+test("why is told in words", () => {
+  const cases: [Partial<CallRecord>, string][] = [
+    [{}, ""],
+    [{ status: "error" }, "the tool answered with an error"],
+    [{ status: "cancelled", note: "userRequested" }, "cancelled by a person or the client"],
+    [{ status: "timeout", note: "timeout", duration: 30 }, "timed out after 30 s"],
+    [{ status: "failed", note: "serverDisconnected" }, "server went away"],
+    [{ status: "cancelled", note: "appShutdown" }, "Patchbay was shut down"],
+    [{ status: "denied", note: "not today" }, "not today"],
+    [{ status: "denied", note: "constructor" }, "constructor"],
   ];
-  for (const [more, words] of cases) assert.equal(reasonText(done("a", more)), words);
+  for (const [more, words] of cases) assert.equal(whyText(done("a", more)), words);
 });
 
 test("what was asked for is named where it is no tool", () => {
-  assert.equal(kindOf(call("a")), "");
-  assert.equal(kindOf(call("a", { method: "prompts/get" })), "prompt");
-  assert.equal(kindOf(call("a", { method: "resources/read" })), "resource");
-  assert.equal(kindOf(call("a", { method: "completion/complete" })), "completion/complete");
+  assert.equal(kindOf("tools/call"), "");
+  assert.equal(kindOf("prompts/get"), "prompt");
+  assert.equal(kindOf("resources/read"), "resource");
+  assert.equal(kindOf("completion/complete"), "completion/complete");
 });
 
 test("filters offer each name once, sorted, and none that is empty", () => {
-  const calls = [call("a", { client: "b" }), call("b", { client: "a" }), call("c", { client: undefined }), call("d", { client: "b" })];
-  assert.deepEqual(choices(calls, (c) => c.client), ["a", "b"]);
+  assert.deepEqual(choices(["b", "a", undefined, "", "b"]), ["a", "b"]);
 });
 
 test("while the list is held, what is new is counted", () => {
@@ -67,12 +93,9 @@ test("while the list is held, what is new is counted", () => {
   assert.equal(endedSince(undefined, []), 0);
 });
 
-test("a call that was given up is no failure, one that was let down is", () => {
-  assert.ok(!isFailure(done("a", { outcome: "cancelled", reason: "userRequested" })));
-  assert.ok(!isFailure(done("a", { outcome: "cancelled", reason: "appShutdown" })));
-  assert.ok(isFailure(done("a", { outcome: "cancelled", reason: "timeout" })));
-  assert.ok(isFailure(done("a", { outcome: "cancelled", reason: "serverDisconnected" })));
-  assert.ok(isFailure(done("a", { outcome: "error" })));
+test("a call that was given up or not allowed is no failure, one that was let down is", () => {
+  for (const status of ["success", "cancelled", "denied", "expired", "task", "input_required"] as const) assert.ok(!isFailure(done("a", { status })), status);
+  for (const status of ["error", "failed", "timeout"] as const) assert.ok(isFailure(done("a", { status })), status);
 });
 
 test("percentiles are durations that calls really had", () => {
@@ -83,13 +106,15 @@ test("percentiles are durations that calls really had", () => {
   assert.equal(percentile([], 50), null);
 });
 
-test("tiles add up the last minute and all that is known", () => {
+test("tiles add up the last minute and all that is known, without the time that people took", () => {
   const ended = [
-    done("a", { started_at: 990, duration: 2 }),
-    done("b", { started_at: 945, duration: 0.5, outcome: "error" }),
-    done("c", { started_at: 900, duration: 1 }),
+    done("a", { started_at: 990, ended_at: 992, duration: 2 }),
+    done("b", { started_at: 945, ended_at: 945.5, duration: 0.5, status: "error" }),
+    heard("c", { ended_at: 901, duration: 1 }),
+    done("d", { ended_at: 880, duration: 300, status: "denied" }),
+    done("e", { queued_at: 500, started_at: 800, ended_at: 801.5, duration: 301.5 }),
   ];
-  assert.deepEqual(tilesOf(ended, 1000), { perMinute: 2, failures: 1, known: 3, p50: 1000, p95: 2000 });
+  assert.deepEqual(tilesOf(ended, 1000), { perMinute: 2, failures: 1, known: 5, p50: 1000, p95: 2000 });
   assert.deepEqual(tilesOf([], 1000), { perMinute: 0, failures: 0, known: 0, p50: null, p95: null });
 });
 

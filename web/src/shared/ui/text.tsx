@@ -50,3 +50,10 @@ export function elapsed(ms: number): string {
 export function clock(seconds: number): string {
   return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
+
+/** The same with its day, unless that is the day of `nowMs`. */
+export function dayClock(seconds: number, nowMs: number): string {
+  const at = new Date(seconds * 1000);
+  if (at.toDateString() === new Date(nowMs).toDateString()) return clock(seconds);
+  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
+}
