@@ -172,6 +172,10 @@ class Lint(unittest.TestCase):
                    "src/base/one.c:7: malloc() outside mem.c: use mem_alloc, NEW, buf or arena",
                    "src/base/one.c:7: // marks uncommitted debugging: use /* */")
 
+    def test_calls_go_through_the_gate(self):
+        self.change("src/base/one.c", "return ONE_MAX;", "hub_call(0);\n    return ONE_MAX;")
+        self.finds("src/base/one.c:5: hub_call(): a call that goes round the gate is neither asked about nor recorded: gate_call()")
+
     def test_a_long_function_and_a_long_file_are_found(self):
         self.change("src/base/one.c", "    return", "    ;\n" * 99 + "    return")
         self.finds("src/base/one.c:4: a function of 101 lines; split it (at most 100)")

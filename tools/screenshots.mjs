@@ -63,13 +63,14 @@ const longCall = (h, client, duration) =>
 
 /** Half a minute of calls, shown as if they had taken five: nobody waits so long for a picture. */
 async function stretch(page) {
-  await page.route('**/api/calls', async (route) => {
+  await page.route('**/api/calls?*', async (route) => {
     const answer = await route.fetch();
     const read = await answer.json();
     const now = Date.now() / 1000;
     const first = read.recent.at(-COLD); // those before it were slow
-    const stretch = first ? WINDOW_S / (now - first.started_at) : 1;
-    for (const call of read.recent) call.started_at = now - (now - call.started_at) * stretch;
+    const stretch = first ? WINDOW_S / (now - first.queued_at) : 1;
+    for (const call of read.recent)
+      for (const at of ['queued_at', 'ended_at']) call[at] = now - (now - call[at]) * stretch;
     await route.fulfill({ response: answer, json: read });
   });
 }
@@ -120,7 +121,7 @@ async function shoot(h, scheme) {
 
 fs.mkdirSync(out, { recursive: true });
 for (const scheme of ['light', 'dark']) {
-  const h = await serve({ servers, env: { PATH: commands() } });
+  const h = await serve({ servers, record: true, env: { PATH: commands() } });
   await Promise.all(Object.keys(servers).filter((s) => s !== 'github').map((s) => stateOf(h, s, 'connected')));
   await shoot(h, scheme);
   await h.stop();

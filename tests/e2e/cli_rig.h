@@ -266,8 +266,13 @@ static inline int talk_on_terminal(const struct talk *turns, const char *const *
             turns++;
             continue;
         }
-        if (now_ms() > until)
+        if (now_ms() > until && turns->until)
             TAP_FAIL("\"%s\" never stood on the terminal: %s", turns->until, out);
+        if (now_ms() > until)
+            TAP_FAIL("patchbay %s (pid %d) %s the terminal: %s", args[0], (int)pid,
+                     waitpid(pid, &status, WNOHANG) == pid ? "has ended, and others have"
+                                                           : "does not end, and has",
+                     out);
         if (poll(&fd, 1, 100) <= 0)
             continue;
         got = read(master, out + n, sizeof out - 1 - n);

@@ -1,6 +1,6 @@
 /* script_server.c - an MCP server on stdio that says what files say: a request tools/list is
  * answered with the result in DIR/tools_list, and on stderr it first says what is in DIR/stderr.
- * What has no file is unknown. If there is DIR/heard, every line that it hears is added there. If
+ * What has no file is unknown. Behind an answer it says what is in DIR/says, once. If there is DIR/heard, every line that it hears is added there. If
  * there is DIR/asks, a tools/call (or the method in DIR/asks_at) first asks the client that
  * (DIR/asks_method with these params, or elicitation/create), and fails if it is refused. libc
  * only. */
@@ -61,6 +61,20 @@ static void answer(const char *dir, const char *line)
         printf(
             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no %s\"}}\n",
             id, method);
+    fflush(stdout);
+}
+
+/* Once: the file goes. */
+static void say(const char *dir)
+{
+    const char *text = text_of(dir, "says");
+    char path[4096];
+
+    if (!text)
+        return;
+    snprintf(path, sizeof path, "%s/says", dir);
+    remove(path);
+    printf("%s\n", text);
     fflush(stdout);
 }
 
@@ -138,6 +152,7 @@ int main(int argc, char **argv)
         witness(argv[1], line);
         if (!is_told(argv[1], line) && !begins_to_ask(argv[1], line))
             answer(argv[1], line);
+        say(argv[1]);
     }
     return 0;
 }

@@ -731,7 +731,7 @@ TEST(two_hubs_do_not_become_servers_of_each_other)
              "{\"mcpServers\":{\"first\":{\"url\":\"http://127.0.0.1:%d/mcp\"}}}", daemon_port());
     write_file(in_home("second.json"), text);
     start_with(&second, NULL,
-               WORDS("serve", "--port", "0", "--no-token", "--no-socket", "--config",
+               WORDS("serve", "--port", "0", "--no-token", "--no-socket", "--no-record", "--config",
                      in_home("second.json")));
     WAIT_FOR(strstr(so_far(second.e), "http://127.0.0.1:"));
     port = (int)strtol(strstr(so_far(second.e), "http://127.0.0.1:") + 17, NULL, 10);

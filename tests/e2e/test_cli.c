@@ -205,7 +205,7 @@ TEST(what_went_wrong_is_in_the_exit_code)
 {
     CHECK_INT(RUN("call", "calculator", "expression=1/0", SERVER), 5);
     CHECK_HAS(err, "division by zero");
-    CHECK_INT(RUN("call", "nothing", SERVER), 5);
+    CHECK_INT(RUN("call", "nothing", SERVER), 1);
     CHECK_HAS(err, "Unknown tool: nothing");
     CHECK_INT(RUN("tools", "--", "/nowhere/at/all"), 4);
     CHECK_HAS(err, "Failed to spawn /nowhere/at/all: No such file or directory");

@@ -77,7 +77,7 @@ TEST(the_scope_of_a_pasted_line_is_heeded_unless_another_is_given)
     rig_begin();
     add("claude mcp add -s project here -- cat");
     CHECK_HAS(file_text(".mcp.json"), "\"here\"");
-    CHECK_STR(err, "Next: patchbay tools here --config .mcp.json\n");
+    CHECK_STR(err, "Next: patchbay tools here\n");
     CHECK_INT(RUN("add", "-s", "user", "claude mcp add -s project mine -- cat"), 0);
     CHECK_HAS(SAVED, "\"mine\"");
     CHECK_INT(RUN("add", "claude mcp add -s moon mine2 -- cat"), 1);
@@ -177,11 +177,11 @@ TEST(json_of_any_client_is_read_with_options_beside_it)
     CHECK_STR(entry_of("g", "command"), "cat");
     CHECK_STR(err, "Next: patchbay tools g\n");
     CHECK_INT(RUN("add-json", "-H", "X: y", "--json", "h", "{\"url\":\"https://h/h\"}"), 0);
-    CHECK_STR(member("name"), "h");
+    CHECK_STR(member("added.0.name"), "h");
     CHECK_STR(entry_of("h", "headers.X"), "y");
     CHECK_INT(RUN("add", "--json", "{\"i\":{\"command\":\"cat\"},\"j\":{\"command\":\"cat\"}}"), 0);
-    CHECK_HAS(out, "\"name\":\"i\"");
-    CHECK_HAS(out, "\"name\":\"j\"");
+    CHECK_STR(member("added.0.name"), "i");
+    CHECK_STR(member("added.1.name"), "j");
     rig_end();
 }
 

@@ -156,9 +156,9 @@ TEST(a_broken_file_is_told_with_its_line_and_left_alone)
 
     write_config(broken);
     CHECK_INT(RUN("add", "a", "cmd"), 1);
-    CHECK_HAS(err, "config.json:3:5: ");
+    CHECK_HAS(err, "config.json: line 3, column 5: ");
     CHECK_INT(RUN("remove", "a"), 1);
-    CHECK_HAS(err, "config.json:3:5: ");
+    CHECK_HAS(err, "config.json: line 3, column 5: ");
     CHECK_INT(RUN("get", "a"), 1);
     CHECK_HAS(err, "config.json");
     CHECK_HAS(err, "expected a key in double quotes");
@@ -267,7 +267,7 @@ TEST(a_pattern_that_still_hides_a_tool_is_told)
 TEST(a_project_has_a_file_of_its_own)
 {
     CHECK_INT(RUN("add", "-s", "project", "a", "cmd", "-x"), 0);
-    CHECK_HAS(err, "Next: patchbay tools a --config .mcp.json");
+    CHECK_HAS(err, "Next: patchbay tools a\n");
     CHECK_STR(PROJECT_TEXT, "{\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"cmd\",\n"
                             "      \"args\": [\"-x\"]\n    }\n  }\n}\n");
     CHECK(access(CONFIG, F_OK) < 0);

@@ -120,7 +120,7 @@ TEST(logs_are_followed_until_ctrl_c)
     CHECK_INT(RUN("disconnect", "ex"), 0);
     WAIT_FOR(strstr(so_far(s.o), "ex: State: connected → disconnected\n"));
     kill(s.pid, SIGINT);
-    CHECK_INT(started_end(&s), 0);
+    CHECK_INT(started_end(&s), 130);
     CHECK_STR(err, "");
     CHECK(!strstr(out, "mob"));
     rig_end();

@@ -32,13 +32,19 @@ static void begin(void)
 TEST(verbs_and_options_are_completed)
 {
     begin();
-    CHECK_STR(FOUND("ca"), "call cancel");
+    CHECK_STR(FOUND("ca"), "call calls cancel");
     CHECK_STR(FOUND("nothing"), "");
     CHECK_STR(FOUND("help", "rec"), "reconnect");
     CHECK_STR(FOUND("tools", "--m"), "--mode --mcp-clients --mcp-clients-config --mcp-client");
     CHECK_STR(FOUND("mode", "--f"), "--filter");
-    CHECK_STR(FOUND("version", "--"), "--help");
+    CHECK_STR(FOUND("version", "--"), "--json --quiet --help");
     CHECK_STR(FOUND("completion", ""), "bash zsh fish");
+    CHECK_STR(FOUND("calls", ""), "show export rm");
+    CHECK_STR(FOUND("answer", "c35050a4", ""), "approve grant deny");
+    CHECK_STR(FOUND("policy", "c"), "check");
+    CHECK_STR(FOUND("policy", "add", "a"), "ask allow");
+    CHECK_STR(FOUND("grants", "a"), "add auto");
+    CHECK_STR(FOUND("grants", "auto", "cli", "o"), "on off");
     CHECK_INT(RUN("completion", "--", "ca"), 0);
     CHECK_HAS(out, "call\tCall one tool and print its result\n");
     rig_end();
@@ -53,6 +59,11 @@ TEST(values_of_options_are_completed)
     CHECK_STR(FOUND("tools", "--era", ""), "legacy modern");
     CHECK_STR(FOUND("mcp", "--server", ""), "ex conf off");
     CHECK_STR(FOUND("mcp", "--mode", ""), "full few");
+    CHECK_STR(FOUND("calls", "--server", ""), "ex conf off");
+    CHECK_STR(FOUND("calls", "--status", "e"), "error expired");
+    CHECK_STR(FOUND("calls", "--format", ""), "jsonl har otlp");
+    CHECK_STR(FOUND("explain", "--face", "c"), "cli");
+    CHECK_STR(FOUND("explain", "--mode", ""), "full few");
     CHECK_STR(FOUND("add", "--name", ""), "");
     CHECK_STR(FOUND("serve", "--config", ""), ""); /* files: the shell's own work */
     rig_end();
@@ -155,7 +166,7 @@ TEST(bash_completes)
         "t() { COMP_LINE=$1 COMP_POINT=${#1}; _patchbay patchbay; echo \"${COMPREPLY[*]}\"; };"
         "t 'patchbay ca'; t 'patchbay call ex.e'; t 'patchbay read conf test://static-t';"
         "t 'patchbay call ex.echo t'; t 'patchbay call ex.echo text=x'; complete -p patchbay");
-    CHECK_STR(out, "call cancel\nex.echo\n//static-text\nnospace\ntext=\n\n"
+    CHECK_STR(out, "call calls cancel\nex.echo\n//static-text\nnospace\ntext=\n\n"
                    "complete -o default -F _patchbay patchbay\n");
     rig_end();
 }

@@ -357,7 +357,7 @@ TEST(a_signal_at_a_secret_leaves_the_terminal_as_it_was)
         const char *verb, *at, *typed;
         int status;
     } cases[] = {
-        { "tools", "tools/list", "hun\x03", -SIGINT },
+        { "tools", "tools/list", "hun\x03", 130 },
         { "tools", "tools/list", "hun\x1c", -SIGQUIT },
         { "call", "tools/list", "hun\x03", 130 },
         { "call", "tools/call", "hun\x03", 130 },
@@ -377,5 +377,25 @@ TEST(a_signal_at_a_secret_leaves_the_terminal_as_it_was)
         CHECK(mode.c_lflag & ECHO);
         CHECK(!strstr(out, "hun"));
     }
+    rig_end();
+}
+
+/* The time limit is the caller's, whoever is waited for. */
+TEST(a_time_limit_ends_a_call_whose_question_nobody_answers)
+{
+    static const struct talk nothing[] = { { "name> ", "half a wo" }, { NULL, NULL } };
+
+    begin_asking(FORM("\"name\":{\"type\":\"string\"}", ""));
+    for (int daemon = 1; daemon >= 0; daemon--) {
+        CHECK_INT(talk_on_terminal(nothing, WORDS("call", "s.t", "--timeout", "1")), 4);
+        CHECK_HAS(out, "patchbay: s.t: the tool has not answered within 1000 ms; the call is "
+                       "cancelled\r\n");
+        if (daemon)
+            CHECK_INT(daemon_stop(SIGTERM), 0);
+    }
+    CHECK_INT(talk_on_terminal(nothing, WORDS("call", "t", "--timeout", "1", "--",
+                                              built("tests/e2e/script_server"), in_home("said"))),
+              4);
+    CHECK_HAS(out, "patchbay: t: the tool has not answered within 1000 ms");
     rig_end();
 }

@@ -179,3 +179,28 @@ TEST(a_daemon_remembers_of_servers_that_rest)
     CHECK_STR(err, "");
     rig_end();
 }
+
+/* It has not said that its list changed. */
+TEST(refresh_makes_a_daemon_ask_servers_that_run)
+{
+    script_begin(OLD, "");
+    rig_daemon(NULL);
+    CHECK_INT(RUN("tools"), 0);
+    CHECK_STR(out, "s.old\n");
+    change_tools();
+    asked();
+    CHECK_INT(RUN("tools"), 0);
+    CHECK_STR(out, "s.old\n");
+    CHECK(!asked());
+    CHECK_INT(RUN("tools", "--refresh"), 0);
+    CHECK_STR(out, "s.added\n"); /* the other is not what it was */
+    CHECK(asked());
+    CHECK_INT(RUN("approve", "s"), 0);
+    CHECK_INT(RUN("tools"), 0);
+    CHECK_STR(out, "s.added\ns.old\n");
+    CHECK_INT(RUN("describe", "s.old", "--refresh", "--json"), 0);
+    CHECK(asked());
+    CHECK_INT(RUN("tools"), 0);
+    CHECK_STR(out, "s.added\ns.old\n");
+    rig_end();
+}

@@ -62,8 +62,23 @@ static const struct {
     { 200, "POST", "/api/mcp-tools/call",
       "{\"tool\":\"ex/echo\",\"arguments\":{\"text\":\"hi\"}}" },
     { 200, "GET", "/api/calls", "" },
+    { 200, "GET", "/api/store", "" },
+    { 200, "DELETE", "/api/calls?before=1", "" },
+    { 200, "GET", "/api/questions", "" },
+    { 201, "POST", "/api/grants", "{\"conversation\":\"c\",\"operation\":\"ex/echo\"}" },
+    { 200, "PUT", "/api/auto-approve", "{\"conversation\":\"c\",\"on\":true}" },
+    { 200, "GET", "/api/grants", "" },
+    { 200, "DELETE", "/api/grants", "" },
+    { 200, "GET", "/api/policy", "" },
+    { 200, "POST", "/api/policy/dry-run", "{\"policy\":{\"rules\":[{\"action\":\"deny\"}]}}" },
+    { 200, "POST", "/api/explain", "{\"tool\":\"ex/echo\"}" },
     { 200, "GET", "/api/alerts", "" },
     { 200, "DELETE", "/api/alerts", "" },
+    { 200, "GET", "/api/pins", "" },
+    { 200, "GET", "/api/pins?server=ex", "" },
+    { 404, "GET", "/api/pins?server=nobody", "" },
+    { 200, "POST", "/api/pins/approve", "{\"server\":\"ex\"}" },
+    { 404, "POST", "/api/pins/approve", "{\"server\":\"nobody\"}" },
     { 200, "GET", "/api/modes", "" },
     { 200, "POST", "/api/modes/match", "{\"filter\":\"all\"}" },
     { 200, "PUT", "/api/modes/few", "{\"name\":\"A few\",\"icon\":\"star\",\"filter\":\"all\"}" },
@@ -104,6 +119,31 @@ static void each_step(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         expect(steps[i].status, steps[i].method, steps[i].path, steps[i].body);
+}
+
+/* A call that was recorded, with its bytes; a grant that is taken back; rules under which somebody
+ * is asked. */
+static void look_at_records(void)
+{
+    char path[256];
+    int fd;
+
+    expect(200, "GET", "/api/calls?limit=1", "");
+    snprintf(path, sizeof path, "/api/objects/%s", member("recent.0.arguments_cid"));
+    expect(200, "GET", path, "");
+    expect(200, "GET", "/api/calls?limit=1", "");
+    snprintf(path, sizeof path, "/api/calls/%s", member("recent.0.id"));
+    expect(200, "GET", path, "");
+    expect(201, "POST", "/api/grants", "{\"conversation\":\"c\",\"operation\":\"a/b\"}");
+    snprintf(path, sizeof path, "/api/grants/%s", member("id"));
+    expect(200, "DELETE", path, "");
+    expect(200, "PUT", "/api/policy", "{\"rules\":[{\"action\":\"ask\",\"tool\":\"echo\"}]}");
+    fd = ask_later("/api/mcp-tools/call", "{\"tool\":\"ex/echo\",\"arguments\":{\"text\":\"\"}}");
+    WAIT_FOR(ask("GET", "/api/questions", "") == 200 && *member("questions.0.id"));
+    snprintf(path, sizeof path, "/api/questions/%s/answer", member("questions.0.id"));
+    expect(200, "POST", path, "{\"choice\":\"deny\"}");
+    expect(200, "PUT", "/api/policy", "{\"rules\":[]}");
+    close(fd);
 }
 
 /* A resource and a prompt of a server that has some. */
@@ -147,7 +187,7 @@ static void cancel_a_call(void)
     WAIT_FOR(ask("GET", "/api/calls", "") == 200 && *member("calls.0.id"));
     expect(200, "POST", "/api/calls/" CALL_ID "/cancel", "");
     WAIT_FOR(ask("GET", "/api/calls", "") == 200 && !*member("calls.0.id"));
-    CHECK_STR(member("recent.0.outcome"), "cancelled");
+    CHECK_STR(member("recent.0.status"), "cancelled");
     close(fd);
 }
 
@@ -196,6 +236,7 @@ TEST(every_route_answers_what_it_describes)
     BECOMES("ex", "connected");
     dismiss_one_alert();
     each_step();
+    look_at_records();
     read_and_get();
     look_into_a_registry();
     cancel_a_call();

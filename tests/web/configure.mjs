@@ -90,7 +90,8 @@ story('what is not shown stays as it is when something else is changed', { serve
   await page.getByLabel('Timeout of a call, in seconds').fill('7');
   await save(page).click();
   await page.getByText('s is saved.').waitFor();
-  assert.deepEqual(saved(h).mcpServers.s, { ...example, env: { TOKEN: 'hush', MODE: 'b' }, timeout_s: 7 });
+  // Variables can make another program of it: from now on it is one that came by REST.
+  assert.deepEqual(saved(h).mcpServers.s, { ...example, env: { TOKEN: 'hush', MODE: 'b' }, timeout_s: 7, origin: 'rest' });
 });
 
 story('leaving a form with changes has to be confirmed', { servers: { s: example } }, async (page) => {

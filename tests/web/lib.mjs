@@ -23,10 +23,10 @@ process.on('exit', () => daemons.forEach((d) => d.kill('SIGKILL')));
 const ended = (child) => new Promise((yes) => (child.exitCode !== null || child.signalCode ? yes() : child.once('exit', yes)));
 
 /** `patchbay serve` with these servers; give `home` and `port` of one that has ended to start it again. */
-export async function serve({ servers, settings, home = scratch(), port = 0, env = {} } = {}) {
+export async function serve({ servers, settings, policy, record, socket, home = scratch(), port = 0, env = {} } = {}) {
   fs.mkdirSync(home, { recursive: true });
-  if (servers) fs.writeFileSync(path.join(home, 'config.json'), JSON.stringify({ mcpServers: servers, ...(settings && { settings }) }));
-  const child = spawn(program('patchbay'), ['serve', '--port', String(port), '--no-socket'], {
+  if (servers) fs.writeFileSync(path.join(home, 'config.json'), JSON.stringify({ mcpServers: servers, ...(settings && { settings }), ...(policy && { policy }) }));
+  const child = spawn(program('patchbay'), ['serve', '--port', String(port), ...(socket ? [] : ['--no-socket']), ...(record ? [] : ['--no-record'])], {
     env: { ...process.env, ...env, PATCHBAY_HOME: home, PATCHBAY_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -127,9 +127,9 @@ export async function clean(page) {
 }
 
 /** A test with a daemon and a page of its own, both ended and the page looked after. */
-export function story(name, { servers = {}, settings, env, ...how }, run) {
+export function story(name, { servers = {}, settings, policy, record, socket, env, ...how }, run) {
   test(name, async () => {
-    const h = await serve({ servers, settings, env });
+    const h = await serve({ servers, settings, policy, record, socket, env });
     const page = await visit(h, how);
     try {
       await run(page, h);

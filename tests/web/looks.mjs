@@ -1,6 +1,8 @@
 // How every page looks and is used: without a mouse, without good eyes, on a phone, in the dark.
 import { assert, axe, clean, end, everything, example, go, serve, stateOf, story, test, until, visit } from './lib.mjs';
 
+const CALL = '0af1e2d3-0000-4000-8000-00000000000a';
+const policy = { rules: [{ action: 'ask', server: 'example', tool: 'echo' }] };
 const servers = { every: everything(), example, bad: { command: 'no-such-program-anywhere' } };
 /** Every page, and what it says when all that it asks for is there. */
 const pages = {
@@ -13,9 +15,12 @@ const pages = {
   resources: /architecture/,
   prompts: /every/,
   calls: /asked by REST/,
+  [`calls/${CALL}`]: /What the tool said of itself/,
+  questions: /REST wants to use example\/echo/,
   modes: /21 of 21 tools/,
   'modes/full': /Matches 21 of 21 tools/,
   'modes?new=1': /Matches 21 of 21 tools/,
+  changes: /All is as it was approved/,
   alerts: /no-such-program-anywhere/,
   settings: /attempts to reconnect/,
   add: /What it means shows up here/,
@@ -30,11 +35,12 @@ async function settled(page, where) {
 }
 
 async function walk(how, look) {
-  const h = await serve({ servers });
+  const h = await serve({ servers, policy, record: true });
   const page = await visit(h, how);
   try {
     for (const name of ['every', 'example']) await stateOf(h, name, 'connected');
-    await h.ask('/api/mcp-tools/call', 'POST', { tool: 'every/echo', arguments: { message: 'hello' } });
+    await h.ask('/api/mcp-tools/call', 'POST', { tool: 'every/echo', arguments: { message: 'hello' }, id: CALL });
+    h.ask('/api/mcp-tools/call', 'POST', { tool: 'example/echo', arguments: { text: 'hello' } }).catch(() => {}); // nobody answers it
     const found = {};
     for (const where of Object.keys(pages)) {
       await settled(page, where);
@@ -68,7 +74,7 @@ story('the keyboard leads everywhere', { servers: { example } }, async (page, h)
   await page.keyboard.type('g t?'); // typing in a field is typing
   assert.match(page.url(), /#\/servers/);
   await page.keyboard.press('Escape');
-  for (const [keys, title] of [['gt', 'Tools'], ['gr', 'Resources'], ['gp', 'Prompts'], ['gc', 'Calls'], ['gm', 'Modes'], ['ga', 'Alerts'], ['g,', 'Settings'], ['a', 'Add a server'], ['gs', 'Servers']]) {
+  for (const [keys, title] of [['gt', 'Tools'], ['gr', 'Resources'], ['gp', 'Prompts'], ['gc', 'Calls'], ['gq', 'Questions'], ['gm', 'Modes'], ['ga', 'Alerts'], ['g,', 'Settings'], ['a', 'Add a server'], ['gs', 'Servers']]) {
     await page.evaluate(() => document.activeElement?.blur());
     for (const key of keys) await page.keyboard.press(key);
     await page.waitForFunction((t) => document.title === `${t} · Patchbay`, title);
