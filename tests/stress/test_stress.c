@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 enum {
+    SOAK_S = 600,
+    TAKEN_AWAY_MAX = 2, /* callbacks */
     SECONDS_DEFAULT = 10,
     SERVERS_DEFAULT = 14,
     CLIENTS_DEFAULT = 10,
@@ -220,9 +222,10 @@ static void no_slow_callbacks(void)
         return;
     }
     /* Only what the callbacks worked themselves: who else uses the machine is not the hub's fault.
-     */
+     * Nearly: what a virtual machine is not given for a moment counts as work, so that a short run
+     * proves nothing by one or two. */
     n = metric(buf_span(&out), "patchbay_loop_busy_callbacks_total");
-    if (n > 0 && !options.sanitized)
+    if (n > (options.seconds < SOAK_S ? TAKEN_AWAY_MAX : 0) && !options.sanitized)
         broken(LAW_SPEED, "%ld callbacks of the loop took too long", n);
     printf("# callbacks over 20 ms: %ld, %ld of which worked so long\n",
            metric(buf_span(&out), "patchbay_loop_slow_callbacks_total"), n);
