@@ -68,12 +68,15 @@ static void see(int master, const char *text)
     }
 }
 
+/* Whoever runs the tests may have been told to ignore it (nohup), and so would what we start. */
 TEST(a_daemon_ends_with_its_terminal)
 {
+    struct sigaction usual = { .sa_handler = SIG_DFL };
     int master;
 
     rig_begin();
     rig_config("\"ex\":" EXAMPLE);
+    CHECK(sigaction(SIGHUP, &usual, NULL) == 0);
     rig_daemon_program.pid = terminal_start(&master, WORDS("serve", "--port", "0", "--no-token"));
     see(master, "/config.json");
     CHECK_INT(RUN("status"), 0);
