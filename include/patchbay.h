@@ -317,6 +317,8 @@ PB_API const char *pb_call_protocol(struct pb_call *call);
 /* JSON text; "{}" when the client said nothing. */
 PB_API const char *pb_call_client_info(struct pb_call *call);
 PB_API const char *pb_call_client_capabilities(struct pb_call *call);
+/* What came in the request's _meta, as JSON text; "{}" when there was none. */
+PB_API const char *pb_call_meta(struct pb_call *call);
 
 /* The answer. Tools take any mix of these; the order is kept. All return 0. */
 PB_API int pb_reply_text(struct pb_call *call, const char *fmt, ...) PB_PRINTF(2, 3);

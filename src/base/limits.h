@@ -362,6 +362,11 @@ enum {
     WEBHOOK_ANSWER_MAX = 65536, /* bytes of what it answers with */
     WEBHOOK_OVER_MS = 10000,    /* for hearing that a question is over */
 
+    /* Tools of our own */
+    KIT_STOP_MS = 5000,    /* for calls to end when the program does */
+    KIT_DISPLAY_MAX = 256, /* bytes of what is said of a call that begins */
+    KIT_LANE_MAX = 256,    /* calls that wait for one of the same conversation */
+
     /* Pins: what was approved of servers, and what has changed since */
     DIGESTS_NOW_BYTES = 32768,      /* of a list that is weighed on the loop; more, on a worker */
     PINS_MAX = 200000,              /* definitions that the lock knows */

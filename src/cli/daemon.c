@@ -16,6 +16,7 @@
 #include "reread.h"
 #include "talk.h"
 #include "token.h"
+#include "tools/tools/tools.h"
 #include <fcntl.h>
 #include <signal.h>
 
@@ -575,6 +576,7 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     d->gate = gate_new(&gate);
     gate_set_policy(d->gate, d->fresh_policy);
     policy_unref(TAKE(d->fresh_policy));
+    tools_new(&(struct tools_options){ .gate = d->gate, .home = d->home });
     d->webhook = webhook_new(d->gate);
     learn_addresses(d, set);
     webhook_set_url(d->webhook, set->webhook_url);

@@ -34,7 +34,7 @@ struct reach {
     struct hosts *hosts;
     struct host *host;
     struct waiter *closing; /* who waits for its end */
-    char *cache, *secrets;
+    char *home, *cache, *secrets;
     struct cli_lock lock;
 };
 
@@ -116,6 +116,8 @@ static void start_hub(struct waiter *w, void *ctx)
     gate.pins = &s->lock.options;
     cli_gate_options(&gate, &s->config->settings);
     opts.gate = s->gate = gate_new(&gate); /* before any server says what it has */
+    if (!s->wants.no_servers)
+        tools_new(&(struct tools_options){ .gate = s->gate, .home = s->home });
     hub_set_modes(hub, s->config->modes);
     hub_start_all(hub, s->specs, s->n_specs);
     gate_set_policy(s->gate, s->policy);
@@ -133,7 +135,8 @@ static int choose_specs(struct reach *s, const struct reach_wants *w, struct pb_
 {
     struct spec *one = NULL;
 
-    if (w->no_servers || w->records)
+    if (w->no_servers || w->records || (w->server && strcmp(w->server, SPEC_OWN) == 0) ||
+        (w->item && tools_named(span_of(w->item))))
         return 0;
     if (w->server) {
         one = map_get(&s->config->specs, span_of(w->server));
@@ -164,6 +167,7 @@ static int run_own(struct reach *s, const struct cli *cli, const struct reach_wa
     int rc;
 
     cli_hub_options(&hub, &s->config->settings);
+    s->home = config_home(&r);
     s->cache = config_cache_dir(&r);
     s->secrets = config_secrets_dir(&r);
     hub.cache_dir = s->cache;
@@ -313,6 +317,7 @@ void reach_close(struct reach *s)
     policy_unref(s->policy);
     config_free(s->config);
     project_free(s->project);
+    free(s->home);
     free(s->cache);
     free(s->secrets);
     cli_lock_done(&s->lock);

@@ -216,7 +216,9 @@ static int keep_beside(const char *path, const struct pb_error *why, struct pb_e
         buf_printf(&name, "%s.damaged", path);
         if (i > 1)
             buf_printf(&name, "-%d", i);
-        if (renameat2(AT_FDCWD, path, AT_FDCWD, buf_cstr(&name), RENAME_NOREPLACE) == 0) {
+        /* A link fails where there is something already; to rename over that would lose it. */
+        if (link(path, buf_cstr(&name)) == 0) {
+            unlink(path);
             talk_warn("%s: %s: it is kept as %s, and a new one is begun", path, why->msg,
                       buf_cstr(&name));
             return 0;

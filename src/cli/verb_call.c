@@ -1,11 +1,13 @@
 #include "arguments.h"
 #include "definition.h"
+#include "face/relay/relay.h"
 #include "question.h"
 #include "request.h"
 #include "saved.h"
 #include "show.h"
 #include "signature.h"
 #include "talk.h"
+#include <unistd.h>
 
 /* What the hub says about a call that went wrong on the way, in the words of a tool: its exit code,
  * or CLI_OK when they are a tool's own. */
@@ -59,6 +61,18 @@ static int tell_unanswered(const struct calling *c, struct pb_error *err)
     return cli_fail(err);
 }
 
+/* Relative paths in the arguments of built-in tools begin where we are. */
+static void put_directory(struct json_out *o)
+{
+    AUTO_FREE char *here = getcwd(NULL, 0);
+
+    if (!here)
+        return;
+    json_begin_object(o, "_meta");
+    json_put_str(o, RELAY_META_DIRECTORY, here);
+    json_end(o);
+}
+
 static int send_call(const struct calling *c, struct pb_client *client, struct span arguments)
 {
     AUTO_BUF struct buf params = { 0 };
@@ -70,6 +84,7 @@ static int send_call(const struct calling *c, struct pb_client *client, struct s
     json_begin_object(&o, NULL);
     json_put_str(&o, "name", c->tool);
     json_put_raw(&o, "arguments", arguments);
+    put_directory(&o);
     json_end(&o);
     if (cli_request(client, &(struct cli_asked){ "tools/call", buf_cstr(&params), c->timeout_ms },
                     &answer, &err) < 0)

@@ -31,6 +31,7 @@ struct order {
     struct span arguments;       /* as they came, JSON; empty: none */
     struct blob *arguments_blob; /* what they lie in; NULL: they are copied */
     const char *conversation;    /* NULL: what belongs together is what the same caller asks */
+    const char *directory;       /* where relative paths begin; NULL: not said */
     const char *parent;          /* the uuid of the call that this one continues; or NULL */
     struct span trace;           /* traceparent; empty: none */
     bool trace_told;             /* the params have it already */
@@ -84,6 +85,22 @@ bool gate_has_call(const struct gate *g, const char *uuid);
 void gate_hold(struct gate *g, uint64_t id, bool held);
 enum era gate_call_era(const struct gate *g, uint64_t id);
 void gate_caller_left(struct gate *g, const char *caller);
+
+/* ---- tools of our own, behind SPEC_OWN ---- */
+
+/* What must be known of them before a call: what it means by the name and arguments that it came
+ * with. `name` is the operation's ("file_operations.read_file"), `arguments` has one spelling for
+ * each, so that what rules look at is what is executed. What means nothing is left empty: the tool
+ * itself says so. */
+struct own_tools {
+    void (*read)(void *ctx, struct span tool, struct span arguments, struct buf *name,
+                 struct buf *rewritten);
+    void *ctx;
+};
+void gate_set_own(struct gate *g, const struct own_tools *own);
+/* Their calls have in _meta who asks: {"id","face","client","conversation","directory","person"}.
+ * What the caller has written there is dropped. */
+#define GATE_META_CALL "patchbay/call"
 
 /* ---- rules ---- */
 

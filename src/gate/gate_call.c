@@ -26,10 +26,19 @@ int gate_execute(struct gate *g, const struct order_walk *w, struct held_order *
     const struct order *o = w->order;
     struct call_spec spec = o->call;
     struct pb_error why;
+    char uuid[UUID_CHARS + 1];
     struct run *r;
     int rc;
 
-    if (o->trace.n && !o->trace_told) {
+    if (order_is_own(o)) {
+        if (!spec.uuid) {
+            id_uuid(uuid);
+            spec.uuid = uuid;
+        }
+        own_params(&params, o, spec.uuid);
+        spec.params = buf_span(&params);
+        spec.plain = false;
+    } else if (o->trace.n && !o->trace_told) {
         trace_put(&params, spec.params, o->trace);
         spec.params = buf_span(&params);
         spec.plain = false;
@@ -73,14 +82,11 @@ static int hold_back(const struct order_walk *w, enum held_for why, uint64_t *ou
     return fail_copy(err, &refused);
 }
 
-int gate_call(struct gate *g, const struct order *o, uint64_t *out_id, struct pb_error *err)
+static int walk(struct gate *g, const struct order *o, uint64_t *out_id, struct pb_error *err)
 {
     struct order_walk w = { .g = g, .order = o };
     enum step_says says = STEP_PASS;
 
-    /* People are shown names, and grants are found by them, up to the first NUL. */
-    if (o->call.subject.n && memchr(o->call.subject.p, '\0', o->call.subject.n))
-        return fail(err, PB_E_INVALID, "a name or URI with a NUL in it is none");
     w.look = gate_look(g, o);
     if (gate_must_stop(g, o, w.look, err))
         return -(int)err->code;
@@ -96,6 +102,19 @@ int gate_call(struct gate *g, const struct order *o, uint64_t *out_id, struct pb
     if (w.granted)
         order_use_grant(g, o);
     return gate_execute(g, &w, NULL, out_id, err);
+}
+
+int gate_call(struct gate *g, const struct order *o, uint64_t *out_id, struct pb_error *err)
+{
+    struct own_order own = { 0 };
+    int rc;
+
+    /* People are shown names, and grants are found by them, up to the first NUL. */
+    if (o->call.subject.n && memchr(o->call.subject.p, '\0', o->call.subject.n))
+        return fail(err, PB_E_INVALID, "a name or URI with a NUL in it is none");
+    rc = walk(g, own_read(g, o, &own), out_id, err);
+    own_order_done(&own);
+    return rc;
 }
 
 bool gate_cancel(struct gate *g, uint64_t id, enum call_cancel why)

@@ -252,6 +252,7 @@ static void copy_order(struct held_order *h, const struct order *o)
     c->uuid = h->uuid;
     h->order.mode = keep(h, o->mode);
     h->order.conversation = keep(h, o->conversation);
+    h->order.directory = keep(h, o->directory);
     h->order.parent = keep(h, o->parent);
     h->order.trace = keep_span(h, o->trace);
     if (o->arguments_blob)

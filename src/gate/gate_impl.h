@@ -2,6 +2,7 @@
  *
  *   gate.c          life, settings, whom to tell
  *   gate_call.c     orders under way
+ *   gate_own.c      orders for tools of our own
  *   gate_hold.c     orders that wait for an answer
  *   gate_record.c   what is recorded of them
  *   steps.c         the table of steps
@@ -37,6 +38,7 @@ struct gate {
     uint64_t ask_ms;
     struct policy *policy; /* never NULL */
     struct grants *grants;
+    struct own_tools own;  /* read NULL: there are none */
     struct pins *pins;     /* NULL: nothing is held against anything */
     struct map looks;      /* "face method server\ntool" -> struct tool_look */
     struct tool_look *odd; /* the last of those whose names are too long to be kept */
@@ -154,6 +156,20 @@ MUST_CHECK int gate_execute(struct gate *g, const struct order_walk *w, struct h
 /* Nothing can be done for anybody now, or what would be done could not be recorded. */
 bool gate_must_stop(const struct gate *g, const struct order *o, const struct tool_look *look,
                     struct pb_error *err);
+
+/* ---- gate_own.c ---- */
+
+bool order_is_own(const struct order *o);
+/* What an order means to the tool that it is for. */
+struct own_order {
+    struct order order;
+    struct buf name, arguments;
+};
+/* Returns o, or the order in `out`, which owns what differs. */
+const struct order *own_read(const struct gate *g, const struct order *o, struct own_order *out);
+void own_order_done(struct own_order *o);
+/* The params of the call. */
+void own_params(struct buf *out, const struct order *o, const char *uuid);
 
 /* ---- gate_hold.c ---- */
 

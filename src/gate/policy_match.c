@@ -70,12 +70,25 @@ static bool fits_method(const struct rule *r, const struct policy_subject *s)
     return is_tool_call(s) || !(r->tools || r->n_args || r->must || r->must_not);
 }
 
+/* An operation of a tool of our own ("file_operations.read_file") is meant by its full name, by
+ * that of the tool and by its own, whichever the caller has used. */
+static bool names_tool(const char *const *globs, const struct policy_subject *s)
+{
+    const char *dot = s->server && strcmp(s->server, SPEC_OWN) == 0 && s->tool.n
+                          ? memchr(s->tool.p, '.', s->tool.n)
+                          : NULL;
+    size_t before = dot ? (size_t)(dot - s->tool.p) : 0;
+
+    return any_glob(globs, s->tool) || (dot && (any_glob(globs, span_make(s->tool.p, before)) ||
+                                                any_glob(globs, span_from(s->tool, before + 1))));
+}
+
 /* All that does not depend on who asks, when, and with which arguments. */
 static bool fits_tool(const struct rule *r, const struct policy_subject *s)
 {
     if (!fits_method(r, s) ||
         (r->servers && !any_glob(r->servers, span_of(s->server ? s->server : ""))) ||
-        (r->tools && !any_glob(r->tools, s->tool)))
+        (r->tools && !names_tool(r->tools, s)))
         return false;
     return (s->annotations & r->must) == r->must && !(s->annotations & r->must_not);
 }

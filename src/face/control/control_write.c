@@ -234,7 +234,7 @@ struct scope control_scope(const char *server, const struct mode *mode)
 {
     return (struct scope){ .server = server,
                            .filter = mode ? mode->filter : NULL,
-                           .builtins = ~(unsigned)HOST_EXTERNAL };
+                           .builtins = HOST_BREAKPOINT };
 }
 
 bool control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,

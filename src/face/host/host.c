@@ -24,14 +24,16 @@ static unsigned group_bit(struct span name)
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
         if (span_is(name, groups[i].name))
             return groups[i].bit;
-    return 0;
+    return tools_group(name);
 }
 
 int host_parse_expose(const char *text, unsigned *out, struct pb_error *err)
 {
+    AUTO_BUF struct buf ours = { 0 };
     struct span rest = span_of(text);
     unsigned mask = 0;
 
+    tools_write_groups(&ours, HOST_BUILTIN);
     for (bool more = true; more;) {
         const char *comma = rest.n ? memchr(rest.p, ',', rest.n) : NULL;
         struct span word = span_trim(span_make(rest.p, comma ? (size_t)(comma - rest.p) : rest.n));
@@ -40,9 +42,9 @@ int host_parse_expose(const char *text, unsigned *out, struct pb_error *err)
         if (!bit)
             return fail(err, PB_E_INVALID,
                         "expose: '%.*s' is no group; there are breakpoint, builtin, catalog and "
-                        "external, separated by commas",
+                        "external, and of the built-in tools %s, separated by commas",
                         word.n > MCP_NAME_SHOWN_MAX ? MCP_NAME_SHOWN_MAX : (int)word.n,
-                        word.p ? word.p : "");
+                        word.p ? word.p : "", buf_cstr(&ours));
         mask |= bit;
         more = comma != NULL;
         if (more)
@@ -57,10 +59,14 @@ void host_write_expose(struct buf *out, unsigned expose)
     const char *before = "";
 
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        if (!(expose & groups[i].bit))
+        if ((expose & groups[i].bit) != groups[i].bit)
             continue;
         buf_printf(out, "%s%s", before, groups[i].name);
         before = ",";
+    }
+    if ((expose & HOST_BUILTIN) && (expose & HOST_BUILTIN) != HOST_BUILTIN) {
+        buf_str(out, before);
+        tools_write_groups(out, expose);
     }
 }
 
@@ -90,7 +96,7 @@ struct hosts *hosts_new(struct pb_loop *l, const struct host_options *opts)
     s->hub = s->gate ? gate_hub(s->gate) : NULL;
     s->name = mem_dup_opt(opts->name);
     s->version = mem_dup_opt(opts->version);
-    s->expose = opts->expose ? opts->expose : HOST_CATALOG | HOST_BUILTIN;
+    s->expose = opts->expose ? opts->expose : HOST_CATALOG;
     s->max_request_bytes = opts->max_request_bytes;
     s->list_wait_ms = opts->list_wait_ms;
     s->steps = CATALOG_STEPS_MAX;
@@ -231,6 +237,8 @@ static struct host *host_new(struct hosts *s, const struct host_scope *want, uns
     h->scope.server = h->server_name;
     h->scope.no_external = !(expose & HOST_CATALOG);
     h->scope.builtins = expose & ~(unsigned)HOST_CATALOG;
+    if (h->control) /* who works at a terminal has them anyway */
+        h->scope.builtins |= HOST_BUILTIN;
     list_init(&h->waiting);
     list_init(&h->due);
     timer_init(&h->wait, s->loop, host_waits_over, h);

@@ -5,21 +5,22 @@
 #include "gate/gate.h"
 #include "hub/hub/hub.h"
 #include "mcp/serve/serve.h"
+#include "tools/tools/tools.h"
 
-/* Groups of built-ins (C37); `expose` is a mask of them. */
+/* Groups of built-ins (C37); `expose` is a mask of them, and of enum tool_group. */
 enum host_group {
     HOST_CATALOG = 1,  /* the tools of the servers themselves */
     HOST_EXTERNAL = 2, /* external_list_servers and its kin */
-    HOST_BUILTIN = 4,  /* file, terminal, memory ... tools */
     HOST_BREAKPOINT = 8,
+    HOST_BUILTIN = TOOLS_ALL, /* file, terminal, memory ... tools */
 };
-/* "catalog,external" -> mask. */
+/* "catalog,external" -> mask. "builtin" is all tools of our own, "file,todo" some. */
 MUST_CHECK int host_parse_expose(const char *text, unsigned *out, struct pb_error *err);
 void host_write_expose(struct buf *out, unsigned expose);
 
 struct host_options {
     struct gate *gate;          /* before a hub; NULL: there is no client manager (T126) */
-    unsigned expose;            /* 0: HOST_CATALOG | HOST_BUILTIN */
+    unsigned expose;            /* 0: HOST_CATALOG */
     const char *name, *version; /* NULL: Patchbay and its version */
     size_t max_request_bytes;   /* 0: REQUEST_BYTES_MAX */
     /* What is asked for while servers are still being connected waits for them this long:

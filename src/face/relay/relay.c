@@ -327,6 +327,9 @@ void relay_call(struct relay *c, struct span params, bool plain)
     };
     struct json arguments = json_get(r->params, "arguments");
     struct span trace = trace_of_params(r->params, &r->message->arena);
+    struct json directory = c->face == FACE_CLI
+                                ? json_get(json_get(r->params, "_meta"), RELAY_META_DIRECTORY)
+                                : (struct json){ 0 };
     struct pb_error err;
     int rc;
 
@@ -337,6 +340,7 @@ void relay_call(struct relay *c, struct span params, bool plain)
                          .scope = c->scope,
                          .mode = c->mode,
                          .conversation = c->face == FACE_CLI ? RELAY_CLI_CONVERSATION : NULL,
+                         .directory = json_cstr(directory, &r->message->arena),
                          .arguments = json_text(arguments),
                          .arguments_blob = r->message->bytes,
                          .trace = trace.n ? trace : r->env.trace,

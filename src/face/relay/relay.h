@@ -38,6 +38,10 @@ void relays_free(struct relays *s);
  * too; who can ask us about the question believes us alone. */
 #define RELAY_META_QUESTION "patchbay/question"
 
+/* In _meta of what the command line asks for: where it was started. Others are not believed, and no
+ * server is told. */
+#define RELAY_META_DIRECTORY "patchbay/directory"
+
 struct relay_order {
     const struct scope *scope; /* how URIs are written for this client; outlives the call */
     const char *mode;          /* that the scope is of, or NULL; likewise */

@@ -6,9 +6,9 @@
 /* Keys of _meta that speak about this hop; the client of the other one writes its own. */
 static bool is_protocol_meta(struct json member)
 {
-    static const char *const keys[] = { META_VERSION,     META_CLIENT_CAPS, META_CLIENT_INFO,
-                                        META_SERVER_INFO, META_LOG_LEVEL,   META_SUBSCRIPTION_ID,
-                                        "progressToken",  META_RELATED_TASK };
+    static const char *const keys[] = { META_VERSION,     META_CLIENT_CAPS,  META_CLIENT_INFO,
+                                        META_SERVER_INFO, META_LOG_LEVEL,    META_SUBSCRIPTION_ID,
+                                        "progressToken",  META_RELATED_TASK, RELAY_META_DIRECTORY };
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (json_key_is(member, keys[i]))

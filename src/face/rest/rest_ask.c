@@ -239,7 +239,7 @@ static void ask_named(struct rest_call *c, const struct rest_ask_kind *kind)
     const struct link *l = NULL;
     AUTO_BUF struct buf params = { 0 };
     struct json_out o = json_out(&params);
-    struct scope scope = { 0 };
+    struct scope scope = { .builtins = HOST_BUILTIN };
     struct pb_error err = { 0 };
     const struct entry *e =
         catalog_find_any(hub_catalog(c->hub), &scope, kind->list, span_of(item), &err);

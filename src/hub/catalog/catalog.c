@@ -38,6 +38,9 @@ void catalog_free(struct catalog *c)
         renders_drop(&c->shelves[k]);
         sequence_done(&c->orders[k]);
     }
+    MAP_FOREACH(slot, &c->aliases)
+        free(slot->value);
+    map_done(&c->aliases);
     free(c->orders);
     seen_drop(c, NULL);
     map_done(&c->seen);
@@ -267,9 +270,9 @@ bool catalog_put_away(struct catalog *c, const char *server)
     return any;
 }
 
-void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text)
+static void put_builtin(struct catalog *c, struct catalog_item *fresh)
 {
-    struct catalog_item *fresh = item_of_builtin(kind, group, text);
+    enum list_kind kind = fresh->e.kind;
     struct catalog_shelf *shelf = &c->shelves[kind];
     size_t at = 0;
 
@@ -285,6 +288,30 @@ void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group,
     shelf->builtins[at] = fresh;
     c->orders[kind].valid = false;
     mark_changed(c, kind);
+}
+
+void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text)
+{
+    put_builtin(c, item_of_builtin(kind, NULL, group, text));
+}
+
+void catalog_add_own(struct catalog *c, unsigned group, struct span text)
+{
+    put_builtin(c, item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text));
+}
+
+static void put_alias(struct catalog *c, struct span name, struct catalog_item *i)
+{
+    free(map_get(&c->aliases, name));
+    map_put(&c->aliases, name, i);
+}
+
+void catalog_add_alias(struct catalog *c, unsigned group, struct span text, const char *alias)
+{
+    struct catalog_item *i = item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text);
+
+    put_alias(c, i->e.name, i);
+    put_alias(c, span_of(alias), item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text));
 }
 
 /* ---- Asking ------------------------------------------------------------------------------ */
@@ -348,13 +375,13 @@ bool scope_shows_server(const struct catalog *c, const struct scope *s, const ch
 
 bool scope_holds(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
-    if (!e->server && (s->server || !(e->group & s->builtins)))
+    if (s->server && (!e->server || strcmp(s->server, e->server) != 0))
         return false;
-    if (e->server && (s->no_external || (s->server && strcmp(s->server, e->server) != 0)))
+    if (e->group ? !s->server && !(e->group & s->builtins) : s->no_external)
         return false;
     if (!s->filter)
         return true;
-    if (e->server && e->kind != LIST_TOOLS)
+    if (!e->group && e->kind != LIST_TOOLS)
         return scope_shows_server(c, s, e->server);
     return e->kind != LIST_TOOLS || lets_through(s->filter, e->server, e->name);
 }

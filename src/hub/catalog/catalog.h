@@ -36,12 +36,12 @@ struct scope {
 
 struct entry {
     enum list_kind kind;
-    const char *server; /* NULL: a built-in */
+    const char *server; /* NULL: a built-in of the host; of other built-ins SPEC_OWN */
     struct span name;   /* its own name, or URI, or URI template */
     struct span id;     /* "server/name" */
     struct span wire;   /* outward name or URI, in scopes without `server` */
     struct span text;   /* the item as the server wrote it */
-    unsigned group;     /* built-ins: bit */
+    unsigned group;     /* built-ins: bit; else 0 */
     bool enabled;       /* not switched off by the spec's lists */
     bool held;          /* is not what was approved: nobody is shown it. catalog_hold() */
 };
@@ -76,8 +76,14 @@ bool catalog_drop(struct catalog *c, const char *server);
 /* The same, but it may come back: until it lists again, or is dropped, nobody else gets the
  * outward names and URIs that it had, and what asks for one leads to it. */
 bool catalog_put_away(struct catalog *c, const char *server);
-/* A built-in of ours: `text` is a tool, prompt… object, copied. Replaces one of the same name. */
+/* A built-in that the host answers itself: `text` is a tool, prompt… object, copied. Replaces one
+ * of the same name. */
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
+/* A tool of the server SPEC_OWN. */
+void catalog_add_own(struct catalog *c, unsigned group, struct span text);
+/* The same, which is found by its name and by this one, but is in no list: an operation of another.
+ */
+void catalog_add_alias(struct catalog *c, unsigned group, struct span text, const char *alias);
 
 /* Enabled or not. server NULL: of all, and the built-ins. */
 size_t catalog_count(const struct catalog *c, const char *server, enum list_kind kind);
@@ -101,14 +107,14 @@ bool scope_shows_server(const struct catalog *c, const struct scope *s, const ch
 
 /* A name as a caller wrote it, tried in the order of C1: outward name, canonical "server/tool",
  * "server.tool", "server:tool"; in a scope of one server its own name first. Filtered and disabled
- * ones are not found, nor what is held back. NULL: err says FAULT_NO_SERVER (the part before "/" is no known server),
- * FAULT_NO_TOOL, FAULT_NO_RESOURCE or FAULT_NO_PROMPT, and which names are like it. Making that
- * text looks at every name: pass NULL when nobody reads it. */
+ * ones are not found, nor what is held back. NULL: err says FAULT_NO_SERVER (the part before "/" is
+ * no known server), FAULT_NO_TOOL, FAULT_NO_RESOURCE or FAULT_NO_PROMPT, and which names are like
+ * it. Making that text looks at every name: pass NULL when nobody reads it. */
 const struct entry *catalog_find(const struct catalog *c, const struct scope *s,
                                  enum list_kind kind, struct span name, struct pb_error *err);
 
-/* The same, and what is held back, too: for who makes a call of it, which the gate then stops and says
- * why. */
+/* The same, and what is held back, too: for who makes a call of it, which the gate then stops and
+ * says why. */
 const struct entry *catalog_find_any(const struct catalog *c, const struct scope *s,
                                      enum list_kind kind, struct span name, struct pb_error *err);
 

@@ -2,12 +2,26 @@
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
 
+/* A tool of our own, or an operation of one. */
+static const struct entry *find_own(const struct catalog *c, struct span name)
+{
+    const struct entry *e = sequence_find(catalog_order(c, LIST_TOOLS), name);
+    const struct catalog_item *alias;
+
+    if (e && e->group && e->server)
+        return e;
+    alias = map_get(&c->aliases, name);
+    return alias ? &alias->e : NULL;
+}
+
 static const struct entry *find_in(const struct catalog *c, struct span server, enum list_kind kind,
                                    struct span name)
 {
     const struct catalog_server *s = catalog_server(c, server);
     const struct catalog_item *i = s ? listing_find(&s->lists[kind], name) : NULL;
 
+    if (span_is(server, SPEC_OWN) && kind == LIST_TOOLS)
+        return find_own(c, name);
     return i ? &i->e : NULL;
 }
 
@@ -48,6 +62,9 @@ static const struct entry *find(const struct catalog *c, const struct scope *s, 
     if (e && scope_shows(c, s, e))
         return e;
     e = sequence_find(catalog_order(c, kind), name);
+    if (e && scope_shows(c, s, e))
+        return e;
+    e = kind == LIST_TOOLS ? find_own(c, name) : NULL;
     if (e && scope_shows(c, s, e))
         return e;
     return find_split(c, s, kind, name);

@@ -3,8 +3,8 @@
  * Per server and kind one listing: the array as it came, one struct catalog_item per entry, sorted
  * by name, and one block of names. Ids are "server/name", and a server's name holds no "/", so all
  * entries in order are the listings one after the other, in the order of "server/". That sequence
- * and the index of outward names (struct sequence) are made when something is read after a change. Of
- * entries that want the same outward name the one that has been listed for longest has it, also
+ * and the index of outward names (struct sequence) are made when something is read after a change.
+ * Of entries that want the same outward name the one that has been listed for longest has it, also
  * while its server is away.
  *
  *   catalog.c          servers and what they list; what a scope shows
@@ -75,7 +75,7 @@ struct catalog_server {
     bool away; /* nothing of it is here but what it had: */
     struct listing lists[LIST_KINDS];
     struct listing before[LIST_KINDS]; /* what `lists` replaced, until catalog_hold() */
-    struct listing had[LIST_KINDS]; /* without texts; kept until it lists again */
+    struct listing had[LIST_KINDS];    /* without texts; kept until it lists again */
     struct server_shown shown;
 };
 
@@ -130,11 +130,12 @@ struct catalog {
     struct map servers; /* by name */
     struct catalog_shelf shelves[LIST_KINDS];
     struct sequence *orders; /* LIST_KINDS; not part of what a const catalog keeps constant */
-    struct map seen;      /* by URI */
-    struct list seen_age; /* the oldest first */
-    struct map mentions;  /* by server */
-    uint64_t clock;       /* of render.used */
-    uint64_t since;       /* of the last list or mention */
+    struct map aliases;      /* name -> struct catalog_item: tools of our own that are in no list */
+    struct map seen;         /* by URI */
+    struct list seen_age;    /* the oldest first */
+    struct map mentions;     /* by server */
+    uint64_t clock;          /* of render.used */
+    uint64_t since;          /* of the last list or mention */
 };
 
 /* ---- Listings (catalog_list.c) ----------------------------------------------------------- */
@@ -153,8 +154,9 @@ struct catalog_item *listing_find(const struct listing *l, struct span name);
 void listing_put_away(struct listing *l);
 /* What `old` has, too, is as old as there; all else is of now. */
 void listing_inherit(struct listing *fresh, const struct listing *old, uint64_t now);
-/* A built-in in one block; free() it. */
-struct catalog_item *item_of_builtin(enum list_kind kind, unsigned group, struct span text);
+/* A built-in in one block; free() it. server NULL: the host's. */
+struct catalog_item *item_of_builtin(enum list_kind kind, const char *server, unsigned group,
+                                     struct span text);
 
 static inline const struct catalog_item *item_of(const struct entry *e)
 {

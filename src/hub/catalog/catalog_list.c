@@ -339,7 +339,8 @@ struct catalog_item *listing_find(const struct listing *l, struct span name)
     return NULL;
 }
 
-struct catalog_item *item_of_builtin(enum list_kind kind, unsigned group, struct span text)
+struct catalog_item *item_of_builtin(enum list_kind kind, const char *server, unsigned group,
+                                     struct span text)
 {
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
@@ -358,6 +359,7 @@ struct catalog_item *item_of_builtin(enum list_kind kind, unsigned group, struct
     i->e.text.p = p;
     i->e.name.p = p + text.n;
     i->e.id = i->e.wire = i->e.name;
+    i->e.server = server;
     i->e.group = group;
     return i;
 }

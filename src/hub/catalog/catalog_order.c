@@ -29,7 +29,7 @@ static void choose_wire(struct sequence *o, struct catalog_item *i)
     struct entry *e = &i->e;
     AUTO_BUF struct buf b = { 0 };
 
-    if (!e->server)
+    if (e->group)
         return;
     if (!catalog_kinds[e->kind].uri) {
         e->wire = span_make(e->id.p + e->id.n, i->wire_n);

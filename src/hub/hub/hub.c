@@ -35,6 +35,8 @@ struct member *hub_find_or_fail(const struct hub *h, const char *name, struct pb
 
     hub_owned(h);
     m = hub_find(h, name);
+    if (m && member_is_own(m))
+        m = NULL; /* nobody starts, stops or removes it */
     if (!m)
         fault_fail(err, FAULT_NO_SERVER, "there is no server '%.*s'", HUB_NAME_MAX, name);
     return m;
@@ -111,7 +113,7 @@ void hub_write_reach(const struct hub *h, const char *server, struct json_out *o
 
 const struct mode_set *hub_modes(const struct hub *h) { return h->modes; }
 
-size_t hub_count(const struct hub *h) { return h->by_name.n; }
+size_t hub_count(const struct hub *h) { return h->by_name.n - (h->own != NULL); }
 
 void hub_each(const struct hub *h, void (*fn)(void *ctx, struct link *l), void *ctx)
 {
@@ -147,6 +149,8 @@ size_t hub_numbers(const struct hub *h, uint64_t **out)
     *out = mem_alloc((h->by_no.n + 1) * sizeof **out);
     LIST_FOREACH(pos, safe, &h->members)
         (*out)[n++] = CONTAINER_OF(pos, struct member, at)->no;
+    if (h->own)
+        (*out)[n++] = h->own->no;
     return n;
 }
 
@@ -201,7 +205,7 @@ static struct link *make_link(struct member *m, struct spec *spec)
     struct link_options o = m->hub->link_opts;
     struct link *l;
 
-    o.open = member_open;
+    o.open = strcmp(spec->name, SPEC_OWN) == 0 ? own_open : member_open;
     o.open_ctx = m;
     o.ctx = m;
     l = link_new(&o, spec);
@@ -256,6 +260,26 @@ void member_replace(struct member *m, struct spec *spec)
     link_close(old, CALL_DISCONNECTED, link_gone, m);
 }
 
+struct member *member_new(struct hub *h, struct spec *spec)
+{
+    struct member *m = NEW(struct member);
+
+    m->hub = h;
+    m->name = mem_dup(spec->name);
+    m->no = ++h->last_no;
+    timer_init(&m->retry, h->loop, member_on_retry, m);
+    member_state_init(m);
+    list_init(&m->at);
+    list_init(&m->todo);
+    list_init(&m->waiting);
+    list_init(&m->waits);
+    m->used_at = loop_now(h->loop);
+    m->link = make_link(m, spec);
+    map_put(&h->by_name, span_of(m->name), m);
+    table_put(&h->by_no, m->no, m);
+    return m;
+}
+
 int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
 {
     struct member *m;
@@ -270,23 +294,11 @@ int hub_add(struct hub *h, struct spec *spec, struct pb_error *err)
     }
     if (hub_find(h, spec->name))
         return fault_fail(err, FAULT_DUPLICATE, "there is a server '%s' already", spec->name);
-    if (h->by_name.n >= (h->opts.max_servers ? h->opts.max_servers : HUB_SERVERS_MAX))
+    if (hub_count(h) >= (h->opts.max_servers ? h->opts.max_servers : HUB_SERVERS_MAX))
         return fail(err, PB_E_LIMIT, "there are %zu servers, and no more are allowed",
-                    h->by_name.n);
-    m = NEW(struct member);
-    m->hub = h;
-    m->name = mem_dup(spec->name);
-    m->no = ++h->last_no;
-    timer_init(&m->retry, h->loop, member_on_retry, m);
-    member_state_init(m);
-    list_init(&m->todo);
-    list_init(&m->waiting);
-    list_init(&m->waits);
-    m->used_at = loop_now(h->loop);
-    m->link = make_link(m, spec);
+                    hub_count(h));
+    m = member_new(h, spec);
     list_append(&h->members, &m->at);
-    map_put(&h->by_name, span_of(m->name), m);
-    table_put(&h->by_no, m->no, m);
     claims_add(h->claims, spec);
     hub_tell_member(m, EVENT_SERVER_ADDED);
     member_load(m);
@@ -595,7 +607,8 @@ void hub_maybe_end(struct hub *h)
 {
     struct list closers, *pos, *safe;
 
-    if (!h->closing || h->deferred || h->telling || h->jobs || !list_empty(&h->leaving))
+    if (!h->closing || h->deferred || h->telling || h->jobs || !list_empty(&h->leaving) ||
+        hub_end_own(h))
         return;
     list_init(&closers);
     list_move(&closers, &h->closers);
@@ -630,5 +643,7 @@ void hub_close(struct hub *h, loop_fn *fn, void *ctx)
     fault_fail(&why, FAULT_CANCELLED, "the hub is being closed");
     while (!list_empty(&h->members))
         take_out(CONTAINER_OF(h->members.next, struct member, at), CALL_SHUTDOWN, &why);
+    if (h->own)
+        take_out(TAKE(h->own), CALL_SHUTDOWN, &why);
     hub_touch(h);
 }

@@ -141,7 +141,8 @@ struct hub_vet {
 };
 /* Before the first server is added; NULL: nobody looks any more, and nothing changes by that. */
 void hub_set_vet(struct hub *h, const struct hub_vet *v);
-/* It looks again at all that this server (NULL: each) has said; lists change at the end of the turn. */
+/* It looks again at all that this server (NULL: each) has said; lists change at the end of the
+ * turn. */
 void hub_vet_again(struct hub *h, const char *server);
 /* Is this tool or prompt held back? Then err (may be NULL) says why. */
 bool hub_holds(const struct hub *h, const char *server, enum vet_kind kind, struct span name,
@@ -151,6 +152,19 @@ bool hub_holds_call(const struct hub *h, const struct call_spec *call, struct pb
 /* Tells listeners: EVENT_PIN. message NULL: all is as it was approved. */
 void hub_tell_pins(struct hub *h, const char *server, size_t held, size_t changed,
                    const char *message);
+
+/* Tools of this program itself are behind the same door as those of servers: calls to SPEC_OWN go
+ * to `server`, which lives on the hub's loop. It is in no list of servers, and events tell of its
+ * calls only; what it has is in the catalog by catalog_add_own(). */
+struct hub_own {
+    struct pb_server *server;
+    /* The hub closes, and has ended all calls: fn when nothing of it is left. */
+    void (*close)(void *ctx, loop_fn *fn, void *fn_ctx);
+    void *ctx;
+};
+/* At most once, before the first call. */
+void hub_add_own(struct hub *h, const struct hub_own *own);
+struct link *hub_own(const struct hub *h); /* NULL: there is none */
 
 struct pb_loop *hub_loop(const struct hub *h);
 /* That of the options; NULL: there is none. */

@@ -237,7 +237,9 @@ int member_fault(const struct member *m, struct pb_error *err)
 
 int hub_call(struct hub *h, const struct call_spec *spec, uint64_t *out_id, struct pb_error *err)
 {
-    struct member *m = hub_find_or_fail(h, spec->server, err);
+    struct member *m = h->own && strcmp(spec->server, SPEC_OWN) == 0
+                           ? h->own
+                           : hub_find_or_fail(h, spec->server, err);
     enum link_state s;
     struct waiting_call *p;
     uint64_t low;
@@ -318,7 +320,7 @@ bool hub_cancel_uuid(struct hub *h, const char *uuid, enum call_cancel why)
     LIST_FOREACH(pos, safe, &h->members)
         if (link_cancel_uuid(CONTAINER_OF(pos, struct member, at)->link, uuid, why))
             return true;
-    return false;
+    return h->own && link_cancel_uuid(h->own->link, uuid, why);
 }
 
 bool hub_has_call(const struct hub *h, const char *uuid)
@@ -328,7 +330,7 @@ bool hub_has_call(const struct hub *h, const char *uuid)
     LIST_FOREACH(pos, safe, &h->members)
         if (link_has_call(CONTAINER_OF(pos, struct member, at)->link, uuid))
             return true;
-    return waiting_of_uuid(h, uuid) != NULL;
+    return waiting_of_uuid(h, uuid) || (h->own && link_has_call(h->own->link, uuid));
 }
 
 void hub_hold(struct hub *h, uint64_t id, bool held)

@@ -9,6 +9,7 @@
  *   member.c        one server of the hub: what is wanted of it
  *   hub_retry.c     when a server is tried, and when no more
  *   hub_settle.c    waiting until a server has come up or not
+ *   hub_own.c       the tools of this program itself
  *   hub_health.c    asking whether they live; stopping lazy ones
  *   hub_call.c      the way of a call to its server
  *   hub_listen.c    what links tell, handed to whoever listens
@@ -71,12 +72,12 @@ struct member {
     unsigned closing;       /* links of it that are not gone yet */
     unsigned reconnects, restarts;
     size_t subscriptions;
-    uint64_t up_since, used_at; /* loop time */
-    uint64_t pinged_at;         /* of the ping that is on its way; 0: none is */
-    enum pb_era hint;           /* what it spoke last time */
-    struct list waiting;        /* calls that wait for it */
-    struct list waits;          /* hub_when_connected() */
-    struct table tools_seen;    /* hash of a name -> hash of what it was */
+    uint64_t up_since, used_at;         /* loop time */
+    uint64_t pinged_at;                 /* of the ping that is on its way; 0: none is */
+    enum pb_era hint;                   /* what it spoke last time */
+    struct list waiting;                /* calls that wait for it */
+    struct list waits;                  /* hub_when_connected() */
+    struct table tools_seen;            /* hash of a name -> hash of what it was */
     struct digests digests[LIST_KINDS]; /* of what is in the catalog, when somebody looks at it */
 };
 
@@ -90,6 +91,8 @@ struct hub {
     struct catalog *catalog;
     struct mode_set *modes;
     struct list members, leaving, todo;
+    struct member *own;     /* in no list; NULL: none */
+    struct hub_own own_end; /* what it leads to; close NULL: nothing, or it has been told */
     struct map by_name;
     struct member *found; /* the one that was looked for last; NULL: none */
     struct table by_no;
@@ -155,6 +158,15 @@ bool member_was_up(const struct member *m);
 /* Stops trying, without touching the link. */
 void member_unwant(struct member *m);
 
+/* A server that nobody has told of yet, idle. */
+struct member *member_new(struct hub *h, struct spec *spec);
+
+/* hub_own.c */
+bool member_is_own(const struct member *m);
+/* True: the end of all waits for its end. */
+bool hub_end_own(struct hub *h);
+link_open_fn own_open;
+
 /* hub_retry.c */
 /* By hand: the counters start anew. */
 void member_start(struct member *m);
@@ -186,8 +198,8 @@ loop_fn hub_cache_start; /* work that waits for its turn; ctx is the hub */
 void member_note_tools(struct member *m);
 
 /* hub_vet.c */
-/* A list in the catalog is new, or may be; the digests are taken over, and empty afterwards. Returns
- * whether other things are shown than before. */
+/* A list in the catalog is new, or may be; the digests are taken over, and empty afterwards.
+ * Returns whether other things are shown than before. */
 bool member_vet(struct member *m, enum list_kind kind, struct digests *d, bool running);
 void member_on_greeted(void *ctx, struct link *l);
 void member_digests_done(struct member *m);

@@ -125,6 +125,8 @@ void member_on_event(void *ctx, const struct hub_event *e)
             member_move(m, MEMBER_UP);
         member_touch(m);
     }
+    if (member_is_own(m) && !hub_event_is_call(e->kind))
+        return;
     hub_tell(m->hub, e);
 }
 
@@ -145,7 +147,7 @@ void member_on_listed(void *ctx, struct link *l, enum list_kind kind, struct spa
     struct pb_error err;
     bool changed = false;
 
-    if (l != m->link || member_is(m, MEMBER_LEAVING))
+    if (l != m->link || member_is(m, MEMBER_LEAVING) || member_is_own(m))
         return;
     if (catalog_set(m->hub->catalog, link_spec(l), kind, array.n ? array : SPAN("[]"), &changed,
                     &err) < 0)

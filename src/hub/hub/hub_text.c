@@ -6,7 +6,7 @@
 
 static bool belongs(const struct entry *e, const char *server)
 {
-    return e->server && e->enabled && !e->held && (!server || !strcmp(e->server, server));
+    return e->server && e->enabled && !e->held && (server ? !strcmp(e->server, server) : !e->group);
 }
 
 static void write_names(struct json_out *o, const char *key, const struct hub *h,

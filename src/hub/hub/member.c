@@ -16,6 +16,8 @@ static void came_up(void *self)
     struct member *m = self;
     struct link_facts facts;
 
+    if (member_is_own(m))
+        return;
     link_facts(m->link, &facts);
     m->up_since = m->used_at = loop_now(m->hub->loop);
     m->cache_dirty |= m->tasks_kept != link_has_tasks(m->link);

@@ -127,6 +127,11 @@ int spec_check_name(struct span name, struct pb_error *err)
         return fail(err, PB_E_INVALID,
                     "'%s…' has %zu characters; the name of a server has at most %d", shown, name.n,
                     HUB_NAME_MAX);
+    if (span_is(name, SPEC_OWN))
+        return fail(
+            err, PB_E_INVALID,
+            "'%s' is what Patchbay's own tools are called; choose another name for the server",
+            shown);
     return 0;
 }
 

@@ -75,8 +75,8 @@ struct spec {
     enum pb_era era;                  /* found out by asking unless said */
     const char *const *enabled_tools; /* globs; empty: all */
     const char *const *disabled_tools;
-    /* What stays of its calls: "GLOB=all", "GLOB=meta" or "GLOB=none"; of its tools' names the first
-     * that fits; NULL-ended, empty: as the settings say. */
+    /* What stays of its calls: "GLOB=all", "GLOB=meta" or "GLOB=none"; of its tools' names the
+     * first that fits; NULL-ended, empty: as the settings say. */
     const char *const *record;
 
     enum spec_auth auth;
@@ -101,6 +101,8 @@ struct spec *spec_ref(const struct spec *s);
 void spec_unref(struct spec *s);
 AUTO_DEFINE(spec, spec_unref)
 
+/* The server that this program is itself, with its built-in tools. Nobody else is called so. */
+#define SPEC_OWN "builtin"
 /* -PB_E_INVALID with what is wrong: S4-14, T9 to T11. */
 MUST_CHECK int spec_check_name(struct span name, struct pb_error *err);
 /* "@github/mcp-server" -> "github-mcp-server"; "GitHub MCP Server" -> "github-mcp-server". Never

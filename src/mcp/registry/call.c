@@ -175,6 +175,7 @@ struct pb_call *call_new(struct registry *reg, struct request *r, struct item *t
     c->request = r;
     c->rev = r->env.revision;
     c->env = r->env;
+    c->meta = json_text(json_get(r->params, "_meta"));
     c->errors_as_rpc = opts->error_style == PB_ERRORS_AS_RPC;
     c->cache_ttl_ms = opts->cache_ttl_ms;
     c->cache_scope = request_cache_scope(r);

@@ -112,6 +112,7 @@ struct pb_call {
     int code;
     struct buf text, data;
 
+    struct span meta;   /* params._meta, JSON; empty: none */
     struct json inputs; /* params.inputResponses */
     struct ask *asked, **asked_end;
     size_t n_asked;

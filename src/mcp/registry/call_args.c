@@ -128,6 +128,11 @@ const char *pb_call_client_capabilities(struct pb_call *call)
     return call->env.client_caps.p;
 }
 
+const char *pb_call_meta(struct pb_call *call)
+{
+    return call->meta.n ? arena_dup(&call->arena, call->meta) : "{}";
+}
+
 const char *pb_complete_argument(struct pb_call *call) { return call->typed_for.p; }
 
 const char *pb_complete_value(struct pb_call *call) { return call->typed.p; }

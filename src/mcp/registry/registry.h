@@ -2,6 +2,7 @@
  * provider that answers with them: lists, calls, reads, prompts, completion, tasks. */
 #pragma once
 #include "mcp/serve/serve.h"
+#include "params.h"
 
 struct registry;
 
