@@ -14,6 +14,7 @@
  *   map.c       things by name
  *   mem.c       the only place that allocates
  *   near.c      what somebody meant who wrote a name that is none
+ *   path.c      paths as texts
  *   span.c      bytes of others
  *   spare.c     memory of small things, kept for the next ones
  *   table.c     things by number
@@ -37,6 +38,7 @@
 #include "map.h"
 #include "mem.h"
 #include "near.h"
+#include "path.h"
 #include "sm.h"
 #include "span.h"
 #include "spare.h"

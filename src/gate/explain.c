@@ -32,8 +32,12 @@ void gate_explain(struct gate *g, const struct gate_dry *d, struct json_out *o, 
                            .mode = d->mode,
                            .conversation = d->conversation,
                            .arguments = d->arguments };
-    struct order_walk w = { .g = g, .order = &order, .look = gate_look(g, &order), .anew = true };
-    struct order_walk whole = w; /* what one step says another may overrule */
+    struct own_order own = { 0 };
+    const struct order *meant = own_read(g, &order, &own);
+    AUTO_WALK struct order_walk w = {
+        .g = g, .order = meant, .look = gate_look(g, meant), .anew = true
+    };
+    AUTO_WALK struct order_walk whole = w; /* what one step says another may overrule */
     enum step_says all = steps_walk(&whole), says = STEP_PASS;
     const char *name;
 
@@ -47,4 +51,5 @@ void gate_explain(struct gate *g, const struct gate_dry *d, struct json_out *o, 
     json_put_str_opt(o, "reason", all == STEP_STOP ? w.err.msg : w.verdict.reason);
     json_put_bool(o, "recorded", gate_records(g, w.look));
     json_end(o);
+    own_order_done(&own);
 }

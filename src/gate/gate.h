@@ -95,6 +95,10 @@ void gate_caller_left(struct gate *g, const char *caller);
 struct own_tools {
     void (*read)(void *ctx, struct span tool, struct span arguments, struct buf *name,
                  struct buf *rewritten);
+    /* Would it touch what a program may touch only when a person has allowed it? Then `reason` says
+     * what: "Path '/etc/hosts' is outside working directory." directory NULL: none was said. */
+    bool (*reaches)(void *ctx, struct span name, struct span arguments, const char *directory,
+                    struct buf *reason);
     void *ctx;
 };
 void gate_set_own(struct gate *g, const struct own_tools *own);

@@ -84,14 +84,14 @@ static int hold_back(const struct order_walk *w, enum held_for why, uint64_t *ou
 
 static int walk(struct gate *g, const struct order *o, uint64_t *out_id, struct pb_error *err)
 {
-    struct order_walk w = { .g = g, .order = o };
+    AUTO_WALK struct order_walk w = { .g = g, .order = o };
     enum step_says says = STEP_PASS;
 
     w.look = gate_look(g, o);
     if (gate_must_stop(g, o, w.look, err))
         return -(int)err->code;
     /* What is held back is known by the catalog alone, and may be from one moment to the next. */
-    if (w.look->concerned || hub_holds_call(g->hub, &o->call, NULL))
+    if (w.look->concerned || order_is_own(o) || hub_holds_call(g->hub, &o->call, NULL))
         says = steps_walk(&w);
     if (says == STEP_STOP)
         return stop(g, o, &w, err);

@@ -343,11 +343,11 @@ static void execute(struct held_order *h, const struct order_walk *w)
 static void go_on(struct held_order *h)
 {
     struct gate *g = h->g;
-    struct order_walk w = { .g = g,
-                            .order = &h->order,
-                            .look = gate_look(g, &h->order),
-                            .approved = h->approved ? h->digest : NULL,
-                            .anew = true };
+    AUTO_WALK struct order_walk w = { .g = g,
+                                      .order = &h->order,
+                                      .look = gate_look(g, &h->order),
+                                      .approved = h->approved ? h->digest : NULL,
+                                      .anew = true };
 
     if (h->denied) {
         deny(h);

@@ -127,11 +127,14 @@ struct order_walk {
     bool anew;            /* time has passed since its name was looked up; or it never was */
     bool granted;         /* a permission lets it through */
     struct policy_verdict verdict;
+    struct buf reason;                 /* what the verdict's may point to; order_walk_done() */
     char digest[SHA256_BYTES * 2 + 1]; /* of what is asked about, when a step asks */
     struct pb_error err;               /* why, when one stops it */
     const char *step;                  /* the one that did either */
 };
 enum step_says steps_walk(struct order_walk *w);
+void order_walk_done(struct order_walk *w);
+#define AUTO_WALK __attribute__((cleanup(order_walk_done)))
 /* Each step by itself, for who wants to know; false: there are no more. */
 bool step_at(size_t i, struct order_walk *w, const char **name, enum step_says *says);
 const struct tool_look *gate_look(struct gate *g, const struct order *o);
@@ -168,6 +171,8 @@ struct own_order {
 /* Returns o, or the order in `out`, which owns what differs. */
 const struct order *own_read(const struct gate *g, const struct order *o, struct own_order *out);
 void own_order_done(struct own_order *o);
+/* It is for a person to decide: `why` says what and for which reason. S3-145, S3-153 */
+bool own_needs_permission(const struct gate *g, const struct order *o, struct buf *why);
 /* The params of the call. */
 void own_params(struct buf *out, const struct order *o, const char *uuid);
 

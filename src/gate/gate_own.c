@@ -35,6 +35,18 @@ void own_order_done(struct own_order *o)
  */
 static bool by_person(const struct order *o) { return o->face == FACE_CLI || o->face == FACE_REST; }
 
+bool own_needs_permission(const struct gate *g, const struct order *o, struct buf *why)
+{
+    AUTO_BUF struct buf reason = { 0 };
+
+    if (!g->own.reaches || !order_is_own(o) || by_person(o) ||
+        !g->own.reaches(g->own.ctx, o->call.subject, o->arguments, o->directory, &reason))
+        return false;
+    buf_printf(why, "Operation '%.*s' requires user authorization. Reason: %s",
+               SPAN_ARG(o->call.subject), buf_cstr(&reason));
+    return true;
+}
+
 void own_params(struct buf *out, const struct order *o, const char *uuid)
 {
     struct json_out j = json_out(out);

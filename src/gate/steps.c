@@ -13,7 +13,7 @@ void order_operation(struct buf *out, const struct order *o)
 {
     if (strcmp(o->call.method, "tools/call") != 0)
         buf_printf(out, "%s ", o->call.method);
-    if (o->call.server)
+    if (o->call.server && !order_is_own(o))
         buf_printf(out, "%s/", o->call.server);
     buf_add_span(out, o->call.subject);
 }
@@ -258,6 +258,20 @@ static enum step_says rules(struct order_walk *w)
     }
 }
 
+/* What a program does outside the working directory a person has to have allowed: by a rule that
+ * says so, by a permission, or now. */
+static enum step_says authorisation(struct order_walk *w)
+{
+    if (w->verdict.action == POLICY_ASK || (w->verdict.action == POLICY_ALLOW && w->verdict.rule) ||
+        !own_needs_permission(w->g, w->order, &w->reason))
+        return STEP_PASS;
+    w->verdict = (struct policy_verdict){ .action = POLICY_ASK,
+                                          .rule = "authorisation",
+                                          .reason = buf_cstr(&w->reason),
+                                          .by = ASK_ANYBODY };
+    return STEP_ASK;
+}
+
 /* What was permitted for a while, or for this very order, is not asked. */
 static enum step_says permission(struct order_walk *w)
 {
@@ -276,10 +290,15 @@ static const struct gate_step {
     enum step_says (*take)(struct order_walk *w);
     bool may_overrule;
 } steps[] = {
-    { "resolve", resolve, false },       { "mode", mode, false },
-    { "definition", definition, false }, { "policy", rules, false },
+    { "resolve", resolve, false },
+    { "mode", mode, false },
+    { "definition", definition, false },
+    { "policy", rules, false },
+    { "authorisation", authorisation, false },
     { "permission", permission, true },
 };
+
+void order_walk_done(struct order_walk *w) { buf_done(&w->reason); }
 
 bool step_at(size_t i, struct order_walk *w, const char **name, enum step_says *says)
 {

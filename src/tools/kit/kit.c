@@ -168,7 +168,7 @@ struct kit *kit_new(const struct kit_options *o)
     k->server = pb_server_new(&server);
     for (size_t i = 0; i < n; i++)
         add_tool(k, i);
-    gate_set_own(k->gate, &(struct own_tools){ kit_read, k });
+    gate_set_own(k->gate, &(struct own_tools){ kit_read, kit_reaches, k });
     hub_add_own(gate_hub(k->gate), &(struct hub_own){ k->server, kit_close, k });
     return k;
 }

@@ -3,6 +3,7 @@
  *   kit.c           all tools of a hub, from their rows to their end
  *   kit_describe.c  what clients are shown of a tool
  *   kit_read.c      what a call means
+ *   kit_reach.c     what it would touch outside the working directory
  *   kit_run.c       a call from its arrival to its answer; one after the other where that is wanted
  */
 #pragma once
@@ -43,6 +44,11 @@ void kit_describe(struct buf *out, const struct tool *t, const struct tool_opera
 /* kit_read.c: for the gate. */
 void kit_read(void *ctx, struct span tool, struct span arguments, struct buf *name,
               struct buf *rewritten);
+/* kit_reach.c: for the gate. */
+bool kit_reaches(void *ctx, struct span name, struct span arguments, const char *directory,
+                 struct buf *reason);
+/* kit_run.c: where relative paths begin for who has said this (may be NULL). */
+const char *kit_directory(const struct kit *k, const char *said, struct arena *a);
 /* kit_run.c: pb_handler; ctx is a struct kit_entry. */
 int kit_run(struct pb_call *call, void *ctx);
 void kit_drop_lanes(struct kit *k);

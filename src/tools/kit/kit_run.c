@@ -27,10 +27,12 @@ static const char *text_of(struct json who, const char *key, struct arena *a)
 }
 
 /* One directory for all who say none. */
-static const char *usual_directory(const struct kit *k, struct arena *a)
+const char *kit_directory(const struct kit *k, const char *said, struct arena *a)
 {
     AUTO_BUF struct buf path = { 0 };
 
+    if (said && *said == '/')
+        return said;
     if (k->directory)
         return k->directory;
     buf_printf(&path, "%s/work", k->home);
@@ -59,8 +61,7 @@ static void read_call(struct tool_call *c, const struct kit_entry *e, struct pb_
         .directory = text_of(who, "directory", a),
         .person = json_bool(json_get(who, "person"), false),
     };
-    if (!c->directory || *c->directory != '/')
-        c->directory = usual_directory(e->kit, a);
+    c->directory = kit_directory(e->kit, c->directory, a);
     if (!c->conversation)
         c->conversation = "";
 }
