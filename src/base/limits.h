@@ -362,6 +362,7 @@ enum {
     WEBHOOK_ANSWER_MAX = 65536, /* bytes of what it answers with */
     WEBHOOK_OVER_MS = 10000,    /* for hearing that a question is over */
 
+    HOSTS_MAX = 4096, /* different things that clients are shown, or places where they work */
     /* Tools of our own */
     KIT_STOP_MS = 5000,    /* for calls to end when the program does */
     KIT_DISPLAY_MAX = 256, /* bytes of what is said of a call that begins */

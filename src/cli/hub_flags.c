@@ -1,5 +1,6 @@
 #include "hub_flags.h"
 #include "face/control/control.h"
+#include "face/host/host.h"
 #include "gate/gate.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
@@ -8,6 +9,24 @@
 #include "token.h"
 
 enum { SECONDS_MAX = 3600 };
+
+int cli_expose(const struct cli *cli, unsigned *out, struct pb_error *err)
+{
+    const char *expose = cli_option(cli, "expose"), *builtin = cli_option(cli, "builtin");
+    unsigned shown = HOST_CATALOG, ours = 0;
+
+    *out = 0;
+    if (!expose && !builtin)
+        return 0;
+    if (expose && host_parse_expose(expose, &shown, err) < 0)
+        return -PB_E_INVALID;
+    if (builtin && strcmp(builtin, "all") != 0 && host_parse_expose(builtin, &ours, err) < 0)
+        return -PB_E_INVALID;
+    if (builtin && strcmp(builtin, "all") == 0)
+        ours = HOST_BUILTIN;
+    *out = shown | ours;
+    return 0;
+}
 
 struct config_request cli_config_request(const struct cli *cli)
 {

@@ -16,6 +16,16 @@
             true                                                                                \
     }
 
+/* What clients are shown of what there is. */
+#define CLI_EXPOSE_OPTIONS                                                                         \
+    { 0, "expose", "GROUPS", "what clients see: catalog, external, breakpoint, builtin" },         \
+    {                                                                                              \
+        0, "builtin", "GROUPS", "show them built-in tools, too: all, or groups as file, terminal", \
+            false                                                                                  \
+    }
+/* A mask for host_options.expose; 0: neither was given. */
+MUST_CHECK int cli_expose(const struct cli *cli, unsigned *out, struct pb_error *err);
+
 /* Borrows from the command line. */
 struct config_request cli_config_request(const struct cli *cli);
 /* Was a file or server named, so that a running daemon is not what is meant? */
@@ -29,8 +39,8 @@ int cli_config_fail(const struct pb_error *err);
 MUST_CHECK int cli_policy(const struct config *c, struct policy **out, struct pb_error *err);
 /* What the settings say about the gate, and about what is kept of calls. */
 void cli_gate_options(struct gate_options *o, const struct settings *s);
-/* What was approved of servers, read from the lock; what is wrong with it is kept for the gate to tell.
- * Blocking. The options borrow from it. */
+/* What was approved of servers, read from the lock; what is wrong with it is kept for the gate to
+ * tell. Blocking. The options borrow from it. */
 struct cli_lock {
     char *path;
     struct lock lock;

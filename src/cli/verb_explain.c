@@ -57,7 +57,8 @@ static void print_step(struct json step, struct arena *a)
     } rows[] = {
         { "find", "is there such a tool" },    { "resolve", "is it there now" },
         { "mode", "does the mode show it" },   { "definition", "is it what was approved" },
-        { "policy", "what do the rules say" }, { "permission", "was it allowed before" },
+        { "policy", "what do the rules say" }, { "authorisation", "does it stay where it works" },
+        { "permission", "was it allowed before" },
     };
     const char *name = show_member(step, "step", a), *says = show_member(step, "says", a);
     const char *about = name, *reason = show_member(step, "reason", a);

@@ -57,18 +57,19 @@ static int run_mcp(struct cli *cli)
     struct daemon_options o = { .cli = cli,
                                 .stdio = true,
                                 .record = cli_option(cli, "record") != NULL };
-    const char *expose = cli_option(cli, "expose");
     AUTO_FREE char *path = cli_socket_path(cli);
+    AUTO_FREE char *here = getcwd(NULL, 0);
     AUTO(project) struct project *p = NULL;
     struct pb_error err;
     bool needed;
     int fd, rc;
 
-    o.scope =
-        (struct host_scope){ .server = cli_option(cli, "server"), .mode = cli_option(cli, "mode") };
+    o.scope = (struct host_scope){ .server = cli_option(cli, "server"),
+                                   .mode = cli_option(cli, "mode"),
+                                   .directory = here };
     if (o.scope.server && o.scope.mode)
         return cli_usage(cli->verb, "--server and --mode are two different things: give one");
-    if (expose && host_parse_expose(expose, &o.expose, &err) < 0)
+    if (cli_expose(cli, &o.expose, &err) < 0)
         return cli_config_fail(&err);
     o.scope.expose = o.expose;
     o.project = p = project_for(
@@ -100,7 +101,7 @@ const struct verb verb_mcp = {
         (const struct option_spec[]){
             { 's', "server", "NAME", "show one server only, under its tools' own names" },
             { 'm', "mode", "MODE", "show what this mode lets through" },
-            { 0, "expose", "GROUPS", "what clients see: catalog, external, builtin, breakpoint" },
+            CLI_EXPOSE_OPTIONS,
             { 0, "record", NULL, "keep what stays of calls, as the daemon does" },
             { 0, "standalone", NULL, "do not use a running daemon" },
             CLI_PROJECT_OPTION,

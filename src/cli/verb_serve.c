@@ -39,7 +39,6 @@ static int run_serve(struct cli *cli)
     struct daemon_options o = {
         .cli = cli, .http = true, .announce = true, .record = !cli_option(cli, "no-record")
     };
-    const char *expose = cli_option(cli, "expose");
     AUTO_BUF struct buf token = { 0 };
     AUTO_BUF struct buf from = { 0 };
     AUTO_BUF struct buf log = { 0 };
@@ -48,7 +47,7 @@ static int run_serve(struct cli *cli)
 
     if (read_port(cli, &o.serve.port) != CLI_OK)
         return CLI_USAGE;
-    if (expose && host_parse_expose(expose, &o.expose, &err) < 0)
+    if (cli_expose(cli, &o.expose, &err) < 0)
         return cli_config_fail(&err);
     if (!cli_option(cli, "no-token")) {
         if (token_find(cli, &token, &from, &err) < 0)
@@ -89,7 +88,7 @@ const struct verb verb_serve = {
             { 0, "no-token", NULL, "let every local program in" },
             { 0, "allowed-hosts", "LIST", "further names that clients may call us by" },
             { 0, "allowed-origins", "LIST", "origins of web pages that may connect" },
-            { 0, "expose", "GROUPS", "what clients see: catalog, external, builtin, breakpoint" },
+            CLI_EXPOSE_OPTIONS,
             { 0, "no-socket", NULL, "do not listen on the unix socket" },
             { 0, "json", NULL, "print where it listens as JSON, once it does" },
             CLI_CONFIG_OPTIONS,

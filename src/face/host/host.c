@@ -184,6 +184,7 @@ void host_free(struct host *h)
     mode_set_unref(h->modes);
     free(h->server_name);
     free(h->mode);
+    free(h->directory);
     free(h);
     hosts_release(s);
 }
@@ -224,6 +225,13 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx)
 
 /* ---- one of it ---------------------------------------------------------------------------- */
 
+/* Who sees no built-in tools works nowhere in particular; the command line says it with each call.
+ */
+static const char *directory_of(const struct host_scope *s, unsigned expose)
+{
+    return (expose & HOST_BUILTIN) && !s->control ? s->directory : NULL;
+}
+
 static struct host *host_new(struct hosts *s, const struct host_scope *want, unsigned expose)
 {
     struct pb_server_options opts = PB_SERVER_OPTIONS_INIT;
@@ -232,6 +240,7 @@ static struct host *host_new(struct hosts *s, const struct host_scope *want, uns
     h->set = s;
     h->server_name = mem_dup_opt(want->server);
     h->mode = mem_dup_opt(want->mode);
+    h->directory = mem_dup_opt(directory_of(want, expose));
     h->expose = expose;
     h->control = want->control;
     h->scope.server = h->server_name;
@@ -267,7 +276,9 @@ static int check_scope(const struct hosts *s, const struct host_scope *want, str
 
     if (want->server && want->mode)
         return fail(err, PB_E_INVALID, "ask for a server or for a mode, not for both");
-    if (want->server && !(s->hub && hub_link(s->hub, want->server)))
+    /* What is built in is shown by groups. */
+    if (want->server &&
+        (strcmp(want->server, SPEC_OWN) == 0 || !(s->hub && hub_link(s->hub, want->server))))
         return fault_fail(err, FAULT_NO_SERVER, "there is no server '%.*s'", MCP_NAME_SHOWN_MAX,
                           want->server);
     if (!want->mode || (modes && mode_find(modes, span_of(want->mode))))
@@ -283,7 +294,8 @@ static bool same_name(const char *a, const char *b) { return a && b ? strcmp(a, 
 static bool is_of_scope(const struct host *h, const struct host_scope *scope, unsigned expose)
 {
     return h->expose == expose && h->control == scope->control &&
-           same_name(h->server_name, scope->server) && same_name(h->mode, scope->mode);
+           same_name(h->server_name, scope->server) && same_name(h->mode, scope->mode) &&
+           same_name(h->directory, directory_of(scope, expose));
 }
 
 int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out,
@@ -306,7 +318,13 @@ int hosts_get(struct hosts *s, const struct host_scope *scope, struct host **out
     buf_str(&key, scope->control ? " c" : " n");
     buf_byte(&key, scope->server ? 's' : scope->mode ? 'm' : 'a');
     buf_add_span(&key, span_of(scope->server ? scope->server : scope->mode));
+    if (directory_of(scope, expose))
+        buf_printf(&key, "\n%s", directory_of(scope, expose));
     h = map_get(&s->by_scope, buf_span(&key));
+    if (!h && s->by_scope.n >= HOSTS_MAX)
+        return fail(err, PB_E_LIMIT,
+                    "clients work in %d different ways already; 'patchbay restart' forgets them",
+                    HOSTS_MAX);
     if (!h) {
         h = host_new(s, scope, expose);
         map_put(&s->by_scope, buf_span(&key), h);

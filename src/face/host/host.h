@@ -41,7 +41,8 @@ void hosts_close(struct hosts *s, loop_fn *fn, void *ctx);
 struct host_scope {
     const char *server, *mode;
     unsigned expose;
-    bool control; /* what hosts_set_control() was given is asked, too */
+    const char *directory; /* where its clients work: relative paths of built-in tools begin there */
+    bool control;          /* what hosts_set_control() was given is asked, too */
 };
 /* Borrowed from the set. -PB_E_NOT_FOUND with FAULT_NO_SERVER or the names of the modes there are.
  */

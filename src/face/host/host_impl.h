@@ -57,6 +57,7 @@ struct host {
     struct hosts *set;
     struct pb_server *server;
     char *server_name, *mode; /* at most one of them */
+    char *directory;          /* of who sees built-in tools; or NULL */
     unsigned expose;
     bool control;
     /* What its clients see. Relays hold on to it, so it stays where it is; `filter` belongs to

@@ -144,6 +144,7 @@ static void relay(struct host *h, struct request *r, const struct scope *scope,
     struct relay_order o = { .scope = scope,
                              .mode = h->mode,
                              .face = host_face(h),
+                             .directory = h->directory,
                              .server = t->server,
                              .method = t->method,
                              .subject = t->subject };

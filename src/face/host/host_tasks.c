@@ -42,6 +42,7 @@ void host_task(struct host *h, struct request *r, const struct scope *scope)
                 &(struct relay_order){ .scope = scope,
                                        .mode = h->mode,
                                        .face = host_face(h),
+                                       .directory = h->directory,
                                        .server = arena_dup(arena, task.server),
                                        .method = arena_dup(arena, r->method),
                                        .params = buf_span(&params),

@@ -36,7 +36,7 @@ struct attach {
 
 struct attach_wish {
     struct json attach;
-    char *server, *mode, *expose;
+    char *server, *mode, *expose, *directory;
     bool control;
 };
 
@@ -51,6 +51,7 @@ static int read_wish(struct span line, struct host_scope *out, struct arena *a,
         { "server", JSON_FIELD_CSTR, offsetof(struct attach_wish, server), 0 },
         { "mode", JSON_FIELD_CSTR, offsetof(struct attach_wish, mode), 0 },
         { "expose", JSON_FIELD_CSTR, offsetof(struct attach_wish, expose), 0 },
+        { "directory", JSON_FIELD_CSTR, offsetof(struct attach_wish, directory), 0 },
         { "control", JSON_FIELD_BOOL, offsetof(struct attach_wish, control), 0 },
         { 0 },
     };
@@ -64,7 +65,9 @@ static int read_wish(struct span line, struct host_scope *out, struct arena *a,
         rc = json_fields(w.attach, inner, &w, a, err);
     if (rc < 0)
         return fail_in(err, "the first line");
-    *out = (struct host_scope){ .server = w.server, .mode = w.mode, .control = w.control };
+    *out = (struct host_scope){
+        .server = w.server, .mode = w.mode, .directory = w.directory, .control = w.control
+    };
     return w.expose ? host_parse_expose(w.expose, &out->expose, err) : 0;
 }
 
@@ -76,6 +79,7 @@ static void write_wish(struct buf *out, const struct host_scope *s)
     json_begin_object(&o, "attach");
     json_put_str_opt(&o, "server", s->server);
     json_put_str_opt(&o, "mode", s->mode);
+    json_put_str_opt(&o, "directory", s->directory);
     if (s->expose) {
         AUTO_BUF struct buf names = { 0 };
 

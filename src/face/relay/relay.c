@@ -39,6 +39,7 @@ static struct relay *relay_new(struct relays *s, const struct relay_order *o)
     c->where = (struct sm){ places, RELAY_RUNNING };
     c->scope = o->scope;
     c->mode = o->mode;
+    c->directory = o->directory;
     c->face = o->face;
     c->server = tail;
     c->method = tail + server_n;
@@ -340,7 +341,8 @@ void relay_call(struct relay *c, struct span params, bool plain)
                          .scope = c->scope,
                          .mode = c->mode,
                          .conversation = c->face == FACE_CLI ? RELAY_CLI_CONVERSATION : NULL,
-                         .directory = json_cstr(directory, &r->message->arena),
+                         .directory =
+                             c->directory ? c->directory : json_cstr(directory, &r->message->arena),
                          .arguments = json_text(arguments),
                          .arguments_blob = r->message->bytes,
                          .trace = trace.n ? trace : r->env.trace,

@@ -46,6 +46,7 @@ struct relay_order {
     const struct scope *scope; /* how URIs are written for this client; outlives the call */
     const char *mode;          /* that the scope is of, or NULL; likewise */
     enum order_face face;
+    const char *directory; /* where the client works, or NULL; likewise */
     const char *server;
     const char *method;
     struct span params;  /* for the server: its own names; without protocol _meta; copied */

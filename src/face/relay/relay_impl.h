@@ -64,7 +64,7 @@ struct relay {
     const struct pb_server *origin; /* where its client came in */
     const struct peer *peer;        /* who ends a parked call by leaving; NULL: nobody */
     const struct scope *scope;
-    const char *mode;
+    const char *mode, *directory;
     enum order_face face;
     const char *server, *method; /* these and the subject lie behind the struct */
     struct span subject;

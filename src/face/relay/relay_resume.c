@@ -57,6 +57,7 @@ static void resume_passed(struct relays *s, struct request *r, const struct rela
     struct relay_order o = {
         .scope = like->scope,
         .mode = like->mode,
+        .directory = like->directory,
         .face = like->face,
         .server = arena_dup(arena, st->server),
         .method = arena_dup(arena, r->method),
