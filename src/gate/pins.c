@@ -409,6 +409,22 @@ static void forget(struct pin *pin)
     pin_touch(pin);
 }
 
+static int check_version(const struct pins *p, const struct pin_choice *c, struct pb_error *err)
+{
+    struct pin_choice whole = { .server = c->server, .kind = -1 };
+    char now[2 * SHA256_BYTES + 1];
+
+    if (!c->version)
+        return 0;
+    pins_version(p, &whole, now);
+    return strcmp(now, c->version) == 0
+               ? 0
+               : fail(err, PB_E_INVALID,
+                      "what has changed of server '%s' is not what was looked at any more: look at "
+                      "it again, then approve that",
+                      c->server);
+}
+
 static int check_choice(const struct pins *p, const struct pin_choice *c, struct pb_error *err)
 {
     const struct pin_server *s = c->server ? map_get(&p->servers, span_of(c->server)) : NULL;
@@ -419,6 +435,8 @@ static int check_choice(const struct pins *p, const struct pin_choice *c, struct
     if (c->server && !s)
         return fail(err, PB_E_NOT_FOUND, "nothing is known of a server '%.*s'", HUB_NAME_MAX,
                     c->server);
+    if (check_version(p, c, err) < 0)
+        return -PB_E_INVALID;
     for (size_t at = 0; s && (slot = map_next(&s->pins, &at));) {
         const struct pin *pin = slot->value;
 

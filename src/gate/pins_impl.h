@@ -62,6 +62,11 @@ void pins_take(struct pins *p, const struct lock *l);
 void pin_free(struct pin *pin);
 bool pin_fits(const struct pin *pin, const struct pin_choice *c);
 
+/* pins_put.c */
+/* What stands for all that has changed of those that are chosen: their names and what they are. */
+void pins_version(const struct pins *p, const struct pin_choice *c,
+                  char out[static 2 * SHA256_BYTES + 1]);
+
 /* pins_file.c */
 void pins_file_init(struct pins *p, const struct pins_options *o);
 /* It is to be in the lock. */

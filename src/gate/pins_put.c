@@ -35,6 +35,32 @@ static const struct pin **choose(const struct pins *p, const struct pin_choice *
     return all;
 }
 
+static void version_of(const struct pin *const *all, size_t n,
+                       char out[static 2 * SHA256_BYTES + 1])
+{
+    AUTO_BUF struct buf text = { 0 };
+    char cid[CID_CHARS + 1];
+
+    for (size_t i = 0; i < n && all[i]->state != PIN_APPROVED; i++) {
+        lock_cid(all[i]->seen, cid);
+        buf_printf(&text, "%s\n%s\n%zu ", all[i]->server, vet_kind_name(all[i]->kind),
+                   all[i]->name.n);
+        buf_add_span(&text, all[i]->name);
+        buf_printf(&text, "\n%s\n", cid);
+    }
+    sha256_hex(buf_span(&text), out);
+}
+
+void pins_version(const struct pins *p, const struct pin_choice *c,
+                  char out[static 2 * SHA256_BYTES + 1])
+{
+    size_t n;
+    const struct pin **all = choose(p, c, &n);
+
+    version_of(all, n, out);
+    free(all);
+}
+
 struct pins_writing {
     struct json_out *o;
     size_t steps, room; /* for comparing, and for what comes of it */
@@ -86,6 +112,7 @@ void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c)
 {
     struct pins_writing w = { o, PIN_DIFF_STEPS_MAX, PIN_DIFFS_BYTES_MAX };
     size_t n, count[PIN_CHANGED + 1] = { 0 };
+    char version[2 * SHA256_BYTES + 1];
     const struct pin **all = choose(p, c, &n);
 
     for (size_t i = 0; i < n; i++)
@@ -96,6 +123,8 @@ void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c)
     json_end(o);
     for (unsigned s = 0; s < ARRAY_LEN(count); s++)
         json_put_uint(o, pin_state_name((enum pin_state)s), count[s]);
+    version_of(all, n, version);
+    json_put_str(o, "version", version);
     json_put_str_opt(o, "lock", p ? p->path : NULL);
     if (p && p->problem.code)
         json_put_str(o, "problem", p->problem.msg);

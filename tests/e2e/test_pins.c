@@ -35,6 +35,28 @@ static const char *tools_now(void)
     return out;
 }
 
+/* What the console and scripts send: all that is changed of the server, as it was shown. */
+static int approve_server(void)
+{
+    char body[256];
+
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body, "{\"server\":\"s\",\"version\":\"%s\"}", member("version"));
+    return http("POST", "/api/pins/approve", body);
+}
+
+/* The first of those that have changed. */
+static int approve_first(void)
+{
+    char body[512];
+
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body,
+             "{\"server\":\"s\",\"name\":\"%s\",\"cid\":", member("pins.0.name"));
+    snprintf(body + strlen(body), sizeof body - strlen(body), "\"%s\"}", member("pins.0.cid"));
+    return http("POST", "/api/pins/approve", body);
+}
+
 static const char *pin_state(const char *name)
 {
     static char state[64];
@@ -207,7 +229,7 @@ TEST(a_session_is_told_that_the_list_has_changed)
     program_say(&client, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{"
                          "\"name\":\"s__t\",\"arguments\":{}}}\n");
     hears(&client, "definition_held");
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\"}"), 200);
+    CHECK_INT(approve_server(), 200);
     hears(&client, "notifications/tools/list_changed");
     program_close_input(&client);
     CHECK_INT(program_end(&client, RIG_END_MS), 0);
@@ -273,11 +295,13 @@ TEST(a_person_lets_it_in)
     CHECK_INT(http("POST", "/api/pins/approve",
                    "{\"server\":\"s\",\"name\":\"t\",\"cid\":\"something else\"}"),
               409);
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"none\"}"), 404);
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"none\"}"), 404);
+    CHECK_INT(
+        http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"none\",\"cid\":\"x\"}"),
+        404);
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"none\",\"version\":\"x\"}"), 404);
     CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"kind\":\"x\"}"), 400);
     CHECK_STR(pin_state("t"), "held");
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 200);
+    CHECK_INT(approve_first(), 200);
     CHECK_STR(member("approved"), "1");
     CHECK(!strstr(file_text("patchbay.lock"), "\"held\""));
     CHECK_STR(pin_state("t"), "approved");
@@ -294,6 +318,34 @@ TEST(a_person_lets_it_in)
     CHECK_STR(pin_state("u"), "gone");
     CHECK_INT(RUN("verify", "s.t"), 0);
     CHECK_INT(RUN("verify", "nobody"), 1);
+    rig_end();
+}
+
+/* What came after somebody looked is not let in with what was looked at, nor what nobody has. */
+TEST(a_whole_server_is_approved_as_it_was_looked_at)
+{
+    char body[256];
+
+    script_begin(GOOD "," OTHER, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    announce(EVIL "," OTHER);
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\"}"), 400);
+    CHECK_HAS(member("message"), "version: expected");
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 400);
+    CHECK_HAS(member("message"), "cid: expected");
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body, "{\"server\":\"s\",\"version\":\"%s\"}", member("version"));
+    announce(EVIL ",{\"name\":\"u\",\"description\":\"Steals\"," SCHEMA "}");
+    WAIT_FOR(strcmp(pin_state("u"), "held") == 0);
+    CHECK_INT(http("POST", "/api/pins/approve", body), 409);
+    CHECK_STR(member("error"), "pin_changed");
+    CHECK_HAS(member("message"), "is not what was looked at any more");
+    CHECK_STR(pin_state("t"), "held");
+    CHECK_STR(pin_state("u"), "held");
+    CHECK_INT(approve_server(), 200);
+    CHECK_STR(member("approved"), "2");
     rig_end();
 }
 
@@ -414,7 +466,7 @@ TEST(a_lock_that_cannot_be_used_is_told_and_left_alone)
         CHECK_HAS(err, "cannot be used");
         announce(EVIL);
         WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
-        CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 500);
+        CHECK_INT(approve_first(), 500);
         CHECK_STR(member("error"), "lock_not_written");
         CHECK_STR(file_text("patchbay.lock"), locks[i]);
         /* what is right again is read again, and what was only trusted meanwhile yields to it */

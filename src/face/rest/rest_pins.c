@@ -64,7 +64,8 @@ static bool read_choice(struct rest_call *c, struct pin_choice *out)
 
     *out = (struct pin_choice){ .server = rest_text(c, "server"),
                                 .kind = name ? VET_TOOL : -1,
-                                .cid = rest_text(c, "cid") };
+                                .cid = rest_text(c, "cid"),
+                                .version = rest_text(c, "version") };
     if (name)
         out->name = span_of(name);
     for (int k = 0; kind && k < VET_KINDS; k++)
@@ -80,6 +81,13 @@ static bool read_choice(struct rest_call *c, struct pin_choice *out)
         out->name = SPAN("");
     if (out->cid && !out->name.p) {
         rest_refuse(c->r, "cid: expected with a name, or of instructions");
+        return false;
+    }
+    if (!out->cid && !out->version) { /* what nobody has looked at is not let in */
+        rest_refuse(c->r, out->name.p
+                              ? "cid: expected, of what was looked at: GET /api/pins says it"
+                              : "version: expected, of what was looked at: GET /api/pins?server= "
+                                "says it");
         return false;
     }
     return true;

@@ -101,7 +101,8 @@ static const struct rest_param approve_params[] = {
     { "server", REST_BODY, REST_STRING, true,  "whose definitions" },
     { "kind",   REST_BODY, REST_STRING, false, "tool, prompt or instructions; with name, tool when left out" },
     { "name",   REST_BODY, REST_STRING, false, "only this one" },
-    { "cid",    REST_BODY, REST_STRING, false, "only if it is still what was looked at" },
+    { "cid",    REST_BODY, REST_STRING, false, "what was looked at, of one; needed with name" },
+    { "version", REST_BODY, REST_STRING, false, "what was looked at, of all of the server: as GET /api/pins?server= says; needed without name" },
     END,
 };
 

@@ -140,6 +140,7 @@ const struct rest_shape rest_pins_shape = { "PinList", .fields = FIELDS(
     { "approved", COUNT, .help = "of all, also of those that are left out" },
     { "held",     COUNT },
     { "changed",  COUNT },
+    { "version",  TEXT, .help = "stands for all that has changed of these; POST /api/pins/approve takes that of one server" },
     { "lock",     TEXT, OPT, .help = "the file that says what was approved" },
     { "problem",  TEXT, OPT, .help = "why it is not read or written" }) };
 

@@ -591,6 +591,8 @@ export interface PinList {
   approved: number;
   held: number;
   changed: number;
+  /** stands for all that has changed of these; POST /api/pins/approve takes that of one server */
+  version: string;
   /** the file that says what was approved */
   lock?: string;
   /** why it is not read or written */
@@ -1085,7 +1087,7 @@ export interface Bodies {
   "POST /api/mcp-tools/call": { tool: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
   "POST /api/modes/match": { filter: Json; };
   "PUT /api/modes/{}": { name?: string; icon?: string; filter: Json; };
-  "POST /api/pins/approve": { server: string; kind?: string; name?: string; cid?: string; };
+  "POST /api/pins/approve": { server: string; kind?: string; name?: string; cid?: string; version?: string; };
   "PUT /api/policy": { rules?: Json; default?: Json; version?: string; };
   "POST /api/policy/dry-run": { policy: JsonObject; };
   "POST /api/questions/{}/answer": { choice: string; grant_s?: number; once?: boolean; reason?: string; };
