@@ -90,7 +90,9 @@ static void print_diff(struct json pin, struct arena *a)
         print_segment(seg, i == 0, i + 1 == n, a);
         i++;
     }
-    puts(json_bool(json_get(pin, "diff_cut"), false) ? " … (more is left out)" : n ? "" : "");
+    puts(json_bool(json_get(pin, "diff_cut"), false) ? " … (more is left out)" : "");
+    if (json_bool(json_get(pin, "redacted"), false))
+        puts("    secrets in it are shown as ***");
 }
 
 static void print_changed(struct json pin)

@@ -66,21 +66,55 @@ struct pins_writing {
     size_t steps, room; /* for comparing, and for what comes of it */
 };
 
+/* Of texts that are too long to be looked at whole: from the last member that begins before they
+ * differ. */
+static void narrow(struct span *old, struct span *fresh)
+{
+    size_t least = old->n < fresh->n ? old->n : fresh->n, at = 0;
+
+    if (old->n <= PIN_DIFF_TEXT_MAX && fresh->n <= PIN_DIFF_TEXT_MAX)
+        return;
+    while (at < least && old->p[at] == fresh->p[at])
+        at++;
+    while (at && !(fresh->p[at - 1] == ',' && at < fresh->n && fresh->p[at] == '"'))
+        at--;
+    *old = utf8_cut(span_from(*old, at < old->n ? at : old->n), PIN_DIFF_TEXT_MAX);
+    *fresh = utf8_cut(span_from(*fresh, at), PIN_DIFF_TEXT_MAX);
+}
+
+/* As people may see it. Returns whether something is taken out. */
+static bool put_shown(const struct gate *g, struct buf *out, struct span text)
+{
+    AUTO_BUF struct buf known = { 0 };
+    bool redacted;
+
+    buf_add_span(&known, text);
+    redacted = g->redact && g->redact(g->redact_ctx, &known, NULL);
+    diff_pretty(out, buf_span(&known));
+    return redacted;
+}
+
 /* Without the old text all of the new one is what came. */
 static void put_diff(struct pins_writing *w, const struct pin *pin)
 {
     AUTO_BUF struct buf old = { 0 }, fresh = { 0 };
-    size_t before = w->o->b->n;
+    struct span was = pin->old ? blob_span(pin->old) : SPAN("");
+    struct span is = pin->text ? blob_span(pin->text) : SPAN("");
+    size_t before = w->o->b->n, whole = was.n + is.n;
+    const struct gate *g = pin->pins->g;
+    bool redacted;
     struct diff d;
 
     if (!pin->text || !w->room)
         return;
-    if (pin->old)
-        diff_pretty(&old, blob_span(pin->old));
-    diff_pretty(&fresh, blob_span(pin->text));
+    narrow(&was, &is);
+    redacted = put_shown(g, &old, was);
+    redacted |= put_shown(g, &fresh, is);
     diff_words(&d, buf_span(&old), buf_span(&fresh), &w->steps);
-    if (!diff_write(w->o, "diff", &d))
+    if (!diff_write(w->o, "diff", &d) || was.n + is.n < whole)
         json_put_bool(w->o, "diff_cut", true);
+    if (redacted)
+        json_put_bool(w->o, "redacted", true);
     if (!pin->old)
         json_put_bool(w->o, "old_missing", true);
     diff_done(&d);

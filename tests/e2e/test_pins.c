@@ -349,6 +349,55 @@ TEST(a_whole_server_is_approved_as_it_was_looked_at)
     rig_end();
 }
 
+/* A server may say what it was given in confidence. */
+TEST(a_diff_shows_no_secret)
+{
+    static const char config[] =
+        "\"s\":{\"command\":\"$BUILD/tests/e2e/script_server\",\"args\":[\"$HOME/said\"],"
+        "\"env\":{\"API_KEY\":\"correct-horse-battery\"},\"origin\":\"import\"}";
+    static const char told[] =
+        "{\"name\":\"t\",\"description\":\"Adds with correct-horse-battery\"," SCHEMA "}";
+
+    script_begin(GOOD, "");
+    rig_config(config);
+    CHECK_INT(RUN("tools"), 0);
+    list(told);
+    CHECK_INT(RUN("verify"), 5); /* by a hub of its own */
+    CHECK_HAS(out, "{+***+}");
+    CHECK_HAS(out, "secrets in it are shown as ***");
+    CHECK(!strstr(out, "battery"));
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK(!strstr(out, "battery"));
+    CHECK_STR(member("pins.0.redacted"), "true");
+    CHECK_INT(RUN("verify"), 5);
+    CHECK(!strstr(out, "battery"));
+    rig_end();
+}
+
+TEST(a_long_definition_is_shown_where_it_differs)
+{
+    AUTO_BUF struct buf big = { 0 };
+
+    script_begin(GOOD, "");
+    rig_config(IMPORTED);
+    buf_str(&big, "{\"name\":\"t\",\"description\":\"Adds two numbers\",\"a\":[");
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&big, "%s%d", i ? "," : "", i);
+    buf_str(&big, "],\"z\":\"harmless\"," SCHEMA "}");
+    list(buf_cstr(&big));
+    start(NULL);
+    BECOMES("s", "connected");
+    memcpy(strstr(buf_cstr(&big), "harmless"), "harmful!", 8);
+    announce(buf_cstr(&big));
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK_STR(member("pins.0.diff_cut"), "true");
+    CHECK_INT(RUN("verify"), 5);
+    CHECK_HAS(out, "harmful");
+    rig_end();
+}
+
 TEST(without_a_daemon_it_is_the_same)
 {
     script_begin(GOOD, "");

@@ -132,7 +132,8 @@ static const struct rest_shape pin = { "Pin", .fields = FIELDS(
     { "approved_at",  NUM, .help = SECONDS },
     { "seen_at",      NUM, OPT, .help = "when its server said it last, since patchbay runs; " SECONDS },
     { "diff",         REST_SHAPE, OPT | LIST, .shape = &diff_segment },
-    { "diff_cut",     BOOL, OPT, .help = "its end is left out" },
+    { "diff_cut",     BOOL, OPT, .help = "some of it is left out" },
+    { "redacted",     BOOL, OPT, .help = "secrets in it are shown as ***" },
     { "old_missing",  BOOL, OPT, .help = "what was approved is not at hand: all of the new text is shown" }) };
 
 const struct rest_shape rest_pins_shape = { "PinList", .fields = FIELDS(

@@ -615,8 +615,10 @@ export interface Pin {
   /** when its server said it last, since patchbay runs; seconds since 1970 */
   seen_at?: number;
   diff?: DiffSegment[];
-  /** its end is left out */
+  /** some of it is left out */
   diff_cut?: boolean;
+  /** secrets in it are shown as *** */
+  redacted?: boolean;
   /** what was approved is not at hand: all of the new text is shown */
   old_missing?: boolean;
 }

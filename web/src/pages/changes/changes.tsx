@@ -26,7 +26,8 @@ function Diff({ pin }: { pin: Pin }) {
           s.op === "same" ? <span>{shown(s.text)}</span> : s.op === "del" ? <del>{shown(s.text)}</del> : <ins>{shown(s.text)}</ins>,
         )}
       </pre>
-      {pin.diff_cut && <p class="faint">The end is left out: it is too long.</p>}
+      {pin.diff_cut && <p class="faint">Some of it is left out: it is too long.</p>}
+      {pin.redacted && <p class="faint">Secrets in it are shown as ***.</p>}
     </>
   );
 }
