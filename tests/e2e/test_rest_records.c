@@ -120,6 +120,49 @@ static int call_later(const char *body)
     return fd;
 }
 
+/* Of a PUT whose answer nobody reads yet. */
+static int put_later(const char *path, const char *body)
+{
+    AUTO_BUF struct buf request = { 0 };
+    int fd = daemon_dial();
+
+    buf_printf(&request,
+               "PUT %s HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer secret\r\n"
+               "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+               path, daemon_port(), strlen(body), body);
+    CHECK_INT(send(fd, request.p, request.n, MSG_NOSIGNAL), request.n);
+    return fd;
+}
+
+TEST(of_two_who_save_rules_at_once_one_is_told_so)
+{
+    enum { AT_ONCE = 8 };
+    char body[256], answer[4096];
+    int fds[AT_ONCE], saved = 0, told = 0;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start_recording();
+    CHECK_INT(http("GET", "/api/policy", ""), 200);
+    for (int i = 0; i < AT_ONCE; i++) {
+        snprintf(body, sizeof body,
+                 "{\"version\":\"%s\",\"rules\":[{\"action\":\"ask\",\"tool\":\"t%d\"}]}",
+                 member("version"), i);
+        fds[i] = put_later("/api/policy", body);
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        ssize_t n = recv(fds[i], answer, sizeof answer - 1, 0);
+
+        answer[n > 0 ? n : 0] = '\0';
+        saved += strstr(answer, "HTTP/1.1 200") != NULL;
+        told += strstr(answer, "\"policy_changed\"") != NULL;
+        close(fds[i]);
+    }
+    CHECK_INT(saved, 1);
+    CHECK_INT(told, AT_ONCE - 1);
+    rig_end();
+}
+
 TEST(rules_are_saved_and_count_at_once)
 {
     AUTO_FREE char *before = NULL;

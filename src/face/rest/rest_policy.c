@@ -36,8 +36,9 @@ void rest_policy(struct rest_call *c) { reply_policy(c->r, gate_policy(c->rest->
 
 struct policy_saving {
     struct rest_job job;
-    struct buf text;
+    struct buf text, seen; /* seen: in whose place */
     struct policy *policy;
+    bool bound; /* to what was seen */
 };
 
 static void saving_done(struct rest_job *j)
@@ -45,13 +46,16 @@ static void saving_done(struct rest_job *j)
     struct policy_saving *s = CONTAINER_OF(j, struct policy_saving, job);
 
     buf_done(&s->text);
+    buf_done(&s->seen);
     policy_unref(s->policy);
 }
 
 static int save(struct rest_job *j, struct pb_error *err)
 {
-    return config_save_policy(j->path, buf_span(&CONTAINER_OF(j, struct policy_saving, job)->text),
-                              err);
+    const struct policy_saving *s = CONTAINER_OF(j, struct policy_saving, job);
+
+    return config_save_policy(j->path, buf_span(&s->text),
+                              s->bound ? buf_span(&s->seen) : (struct span){ 0 }, err);
 }
 
 static void reply_saved(struct rest_job *j)
@@ -69,7 +73,7 @@ static void reply_saved(struct rest_job *j)
 }
 
 /* clang-format off */
-static const struct rest_errand saving = { ERRAND_CHANGES, sizeof(struct policy_saving), save, reply_saved, saving_done };
+static const struct rest_errand saving = { ERRAND_CHANGES, sizeof(struct policy_saving), save, reply_saved, saving_done, "policy_changed" };
 /* clang-format on */
 
 /* The rules alone: what GET told beside them is not for the config. */
@@ -113,14 +117,15 @@ void rest_policy_save(struct rest_call *c)
         return;
     if (seen && strcmp(seen, now) != 0) {
         rest_fail(c->r, &(struct rest_failure){ 409, "policy_changed",
-                                                .message = "Somebody else has changed the rules",
-                                                .next = "GET /api/policy, and change those" });
+                                                .message = "Somebody else has changed the rules" });
         return;
     }
     s = rest_job_new(c, &saving, NULL);
     if (!s)
         return;
     buf_add_span(&s->text, buf_span(&text));
+    s->bound = seen != NULL;
+    buf_add_span(&s->seen, policy_text(gate_policy(c->rest->gate)));
     s->policy = TAKE(p);
     rest_job_start(&s->job);
 }
