@@ -70,12 +70,48 @@ static bool fits_method(const struct rule *r, const struct policy_subject *s)
     return is_tool_call(s) || !(r->tools || r->n_args || r->must || r->must_not);
 }
 
+/* Who decodes more often than this is not helped. */
+enum { URI_ROUNDS = 3 };
+
+/* Is the URI, as it is written or as a server may take it, one of these? To be let through it must
+ * be so in both ways, to be stopped in one; then what is behind "?" or "#" does not matter either.
+ */
+static bool fits_uri(const struct rule *r, struct span uri)
+{
+    AUTO_BUF struct buf even = { 0 }, odd = { 0 };
+    bool lets = r->action == POLICY_ALLOW, written = any_glob(r->tools, uri), fits = false;
+
+    if (lets != written) /* decided, the one way or the other */
+        return written;
+    for (int i = 0; i < URI_ROUNDS; i++) {
+        struct buf *now = i % 2 ? &odd : &even, *last = i % 2 ? &even : &odd;
+        struct span form, path;
+        size_t path_end;
+
+        now->n = 0;
+        uri_normal(now, i ? buf_span(last) : uri, &path_end);
+        form = buf_span(now);
+        path = span_make(form.p, path_end);
+        fits = any_glob(r->tools, form) || any_glob(r->uris, form) ||
+               (!lets && (any_glob(r->tools, path) || any_glob(r->uris, path)));
+        if (lets || fits || (i && span_eq(form, buf_span(last))))
+            break;
+    }
+    return fits;
+}
+
+static bool fits_name(const struct rule *r, const struct policy_subject *s)
+{
+    return strncmp(s->method, "resources/", 10) == 0 ? fits_uri(r, s->tool)
+                                                     : any_glob(r->tools, s->tool);
+}
+
 /* All that does not depend on who asks, when, and with which arguments. */
 static bool fits_tool(const struct rule *r, const struct policy_subject *s)
 {
     if (!fits_method(r, s) ||
         (r->servers && !any_glob(r->servers, span_of(s->server ? s->server : ""))) ||
-        (r->tools && !any_glob(r->tools, s->tool)))
+        (r->tools && !fits_name(r, s)))
         return false;
     return (s->annotations & r->must) == r->must && !(s->annotations & r->must_not);
 }
