@@ -4,6 +4,7 @@
  *   gate_call.c     orders under way
  *   gate_hold.c     orders that wait for an answer
  *   gate_record.c   what is recorded of them
+ *   gate_wait.c     orders whose server is yet to come up
  *   steps.c         the table of steps
  *   explain.c       where a call would stop, and why
  *   grants.c        permissions for a while
@@ -154,6 +155,12 @@ MUST_CHECK int gate_execute(struct gate *g, const struct order_walk *w, struct h
 /* Nothing can be done for anybody now, or what would be done could not be recorded. */
 bool gate_must_stop(const struct gate *g, const struct order *o, const struct tool_look *look,
                     struct pb_error *err);
+
+/* ---- gate_wait.c ---- */
+
+/* hub_call(). What has to wait for its server is decided again if the rules change meanwhile. */
+MUST_CHECK int gate_send(struct gate *g, const struct order_walk *w, const struct call_spec *spec,
+                         uint64_t *out_id, struct pb_error *err);
 
 /* ---- gate_hold.c ---- */
 

@@ -163,6 +163,49 @@ TEST(of_two_who_save_rules_at_once_one_is_told_so)
     rig_end();
 }
 
+/* Its server starts when there is a file "go". */
+#define SLOW                                                                                     \
+    "{\"command\":\"sh\",\"args\":[\"-c\",\"while [ ! -e $HOME/go ]; do sleep 0.05; done; exec " \
+    "$BUILD/patchbay-example-server\"],\"start\":\"lazy\",\"timeout_s\":60}"
+
+TEST(rules_that_change_while_a_server_starts_count_for_what_waits_for_it)
+{
+    static const struct {
+        const char *action, *status, *says;
+    } rows[] = { { "deny", "HTTP/1.1 403", "denied" },
+                 { "ask", "HTTP/1.1 403", "the rules have changed while server" },
+                 { "allow", "HTTP/1.1 200", "hi" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_CLOSE int fd = -1;
+        char body[256], answer[8192];
+        ssize_t n;
+
+        rig_begin();
+        rig_config("\"ex\":" SLOW);
+        write_file(in_home("go"), "");
+        CHECK_INT(RUN("tools", "ex"), 0); /* what it has is known from now on */
+        CHECK_INT(unlink(in_home("go")), 0);
+        start(NULL);
+        fd = call_later("{\"tool\":\"ex/echo\",\"arguments\":{\"text\":\"hi\"},\"id\":\"" UUID_A
+                        "\"}");
+        BECOMES("ex", "connecting");
+        snprintf(body, sizeof body,
+                 "{\"rules\":[{\"action\":\"%s\",\"tool\":\"echo\",\"reason\":\"denied\"}]}",
+                 rows[i].action);
+        CHECK_INT(http("PUT", "/api/policy", body), 200);
+        write_file(in_home("go"), "");
+        n = recv(fd, answer, sizeof answer - 1, 0);
+        CHECK(n > 0);
+        answer[n] = '\0';
+        CHECK_HAS(answer, rows[i].status);
+        CHECK_HAS(answer, rows[i].says);
+        CHECK_INT(http("GET", "/api/calls/" UUID_A, ""), 200);
+        CHECK_STR(member("status"), i == 2 ? "success" : "denied");
+        rig_end();
+    }
+}
+
 TEST(rules_are_saved_and_count_at_once)
 {
     AUTO_FREE char *before = NULL;

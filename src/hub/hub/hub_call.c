@@ -214,6 +214,9 @@ void member_send_waiting(struct member *m)
             waiting_fail(p, &err);
         else if (link_state(m->link) == LINK_CONNECTED && hub_holds_call(m->hub, &p->spec, &held))
             waiting_fail(p, &held); /* it was asked for before its server said what it is now */
+        else if (link_state(m->link) == LINK_CONNECTED && p->to.still &&
+                 !p->to.still(p->to.ended_ctx, &held))
+            waiting_fail(p, &held);
         else if (link_state(m->link) == LINK_CONNECTED)
             send_waiting(p);
         else
