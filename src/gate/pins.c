@@ -544,10 +544,13 @@ static void take_pin(struct pins *p, const struct lock_pin *from)
     struct pin_server *s = get_server(p, from->server);
     struct pin *pin = find_in(s, from->kind, from->name);
 
-    if (pin && pin->dirty && !pin->first) /* ours is newer */
+    if (pin && pin->dirty && !pin->first) { /* ours is newer */
+        pin->round = p->round;
         return;
+    }
     if (!pin)
         pin = add_pin(p, s, from->kind, from->name);
+    pin->round = p->round;
     pin->dirty = 0;
     pin->first = pin->gone = false;
     memcpy(pin->approved, from->approved, SHA512_BYTES);
@@ -560,35 +563,18 @@ static void take_pin(struct pins *p, const struct lock_pin *from)
     }
 }
 
-static bool lock_has(const struct map *keys, const struct pin *pin)
-{
-    AUTO_BUF struct buf key = { 0 };
-
-    buf_printf(&key, "%s\n", pin->server);
-    put_key(&key, pin->kind, pin->name);
-    return map_get(keys, buf_span(&key)) != NULL;
-}
-
 /* What somebody has taken out of it is not known any more. */
-static void forget_others(struct pins *p, const struct lock *l)
+static void forget_others(struct pins *p)
 {
-    struct map keys = { 0 };
     struct map_slot *server, *slot;
 
-    for (size_t i = 0; i < l->n; i++) {
-        AUTO_BUF struct buf key = { 0 };
-
-        buf_printf(&key, "%s\n", l->v[i].server);
-        put_key(&key, l->v[i].kind, l->v[i].name);
-        map_put(&keys, buf_span(&key), p);
-    }
     MAP_FOREACH(server, &p->servers) {
         struct pin_server *s = server->value;
 
         MAP_FOREACH(slot, &s->pins) {
             struct pin *pin = slot->value;
 
-            if (pin->dirty || pin->state == PIN_HELD || lock_has(&keys, pin))
+            if (pin->dirty || pin->state == PIN_HELD || pin->round == p->round)
                 continue;
             if (pin->state != PIN_APPROVED)
                 set_state(pin, PIN_APPROVED);
@@ -597,16 +583,90 @@ static void forget_others(struct pins *p, const struct lock *l)
             pin_free(pin);
         }
     }
-    map_done(&keys);
 }
 
-void pins_take(struct pins *p, const struct lock *l)
+/* A lock that was read again: its pins are taken over, what it does not have is forgotten, and then
+ * servers are looked at again, one by one. Each turn of the loop does a part of that. */
+struct pins_taking {
+    struct pins *p;
+    struct lock lock;
+    size_t at; /* of its pins */
+    char **servers;
+    size_t n_servers, server; /* and of these */
+    struct timer more;
+};
+
+static void taking_free(struct pins_taking *t)
 {
-    forget_others(p, l);
-    for (size_t i = 0; i < l->n; i++)
-        take_pin(p, &l->v[i]);
-    gate_forget_looks(p->g);
-    hub_vet_again(p->g->hub, NULL);
+    timer_stop(&t->more);
+    lock_done(&t->lock);
+    for (size_t i = 0; i < t->n_servers; i++)
+        free(t->servers[i]);
+    free(t->servers);
+    free(t);
+}
+
+/* Those that there are now; they may come and go while it is gone through them. */
+static void list_servers(struct pins_taking *t)
+{
+    struct map_slot *slot;
+
+    t->servers = mem_alloc((t->p->servers.n + 1) * sizeof *t->servers);
+    MAP_FOREACH(slot, &t->p->servers)
+        t->servers[t->n_servers++] = mem_dup(((struct pin_server *)slot->value)->name);
+}
+
+/* True: that was all. */
+static bool take_more(struct pins_taking *t)
+{
+    struct pins *p = t->p;
+    size_t work = 0;
+
+    for (; t->at < t->lock.n && work < PINS_TURN_MAX; work++)
+        take_pin(p, &t->lock.v[t->at++]);
+    if (t->at < t->lock.n)
+        return false;
+    if (!t->servers) {
+        forget_others(p);
+        gate_forget_looks(p->g);
+        list_servers(t);
+        return false;
+    }
+    while (t->server < t->n_servers && work < PINS_TURN_MAX) {
+        const char *name = t->servers[t->server++];
+        const struct pin_server *s = map_get(&p->servers, span_of(name));
+
+        hub_vet_again(p->g->hub, name);
+        work += s ? s->pins.n + 1 : 1;
+    }
+    return t->server == t->n_servers;
+}
+
+static void on_more(void *ctx)
+{
+    struct pins_taking *t = ctx;
+    struct pins *p = t->p;
+
+    if (!take_more(t)) {
+        timer_start(&t->more, 0);
+        return;
+    }
+    p->taking = NULL;
+    taking_free(t);
+    pins_taken(p);
+}
+
+void pins_take(struct pins *p, struct lock *l)
+{
+    struct pins_taking *t = NEW(struct pins_taking);
+
+    t->p = p;
+    t->lock = *l;
+    *l = (struct lock){ 0 };
+    timer_init(&t->more, p->loop, on_more, t);
+    p->taking = t;
+    p->round++;
+    on_more(t);
 }
 
 struct pins *pins_new(struct gate *g, const struct pins_options *o)
@@ -663,6 +723,8 @@ void pins_close(struct pins *p)
             if (pin->reading)
                 store_cancel(TAKE(pin->reading));
         }
+    if (p->taking)
+        taking_free(TAKE(p->taking));
     pins_file_close(p);
 }
 

@@ -1,6 +1,9 @@
 /* Definitions that are not what was approved: held back, or told, until a person lets them in. */
 #include "rest_http.h"
 #include "script_rig.h"
+#include <sys/file.h>
+
+_Static_assert(6000 > 2 * PINS_TURN_MAX, "see a_long_lock_that_somebody_changes_counts_whole");
 
 #define SCHEMA "\"inputSchema\":{\"type\":\"object\"}"
 #define GOOD   "{\"name\":\"t\",\"description\":\"Adds two numbers\"," SCHEMA "}"
@@ -564,6 +567,56 @@ TEST(a_lock_that_somebody_changes_counts_at_once)
     write_file(in_home("patchbay.lock"), "{\"patchbay_lock\":1,\"servers\":{}}");
     WAIT_FOR(strcmp(pin_state("t"), "approved") == 0);
     WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    rig_end();
+}
+
+/* More than is taken over in one turn of the loop. */
+TEST(a_long_lock_that_somebody_changes_counts_whole)
+{
+    enum { OTHERS = 6000 };
+    AUTO_BUF struct buf lock = { 0 };
+    const char *tools;
+
+    script_begin(GOOD, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    tools = strstr(file_text("patchbay.lock"), "\"tools\": {");
+    buf_add(&lock, file_text("patchbay.lock"), (size_t)(tools - file_text("patchbay.lock")) + 10);
+    for (int i = 0; i < OTHERS; i++)
+        buf_printf(&lock,
+                   "\"a%05d\": {\"approved_at\": \"2026-01-31T12:00:00Z\", \"cid\": \"%0128d\"},",
+                   i, i);
+    buf_str(&lock, tools + 10);
+    write_file(in_home("patchbay.lock"), buf_cstr(&lock));
+    WAIT_FOR(RUN("verify", "s") == 0 && strstr(out, "6001 as approved\n"));
+    /* and what is not in it any more is not known */
+    write_file(in_home("patchbay.lock"), "{\"patchbay_lock\":1,\"servers\":{}}");
+    WAIT_FOR(RUN("verify", "s") == 0 && strcmp(out, "1 as approved\n") == 0);
+    CHECK_STR(pin_state("t"), "approved");
+    rig_end();
+}
+
+/* What was approved last is what stays, also when the program ends while it writes. */
+TEST(what_is_approved_right_before_the_end_is_kept)
+{
+    AUTO_CLOSE int turn = -1;
+
+    script_begin(GOOD, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    announce(EVIL);
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"held\""));
+    /* another program is at the files: what is written waits */
+    turn = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_INT(flock(turn, LOCK_EX), 0);
+    announce(GOOD);
+    WAIT_FOR(strcmp(pin_state("t"), "approved") == 0);
+    CHECK_INT(kill(rig_daemon_program.pid, SIGTERM), 0);
+    CHECK_INT(flock(turn, LOCK_UN), 0);
+    CHECK_INT(daemon_ended(), 0);
+    CHECK(!strstr(file_text("patchbay.lock"), "\"held\""));
     rig_end();
 }
 
