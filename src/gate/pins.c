@@ -170,8 +170,19 @@ static void put_names(struct buf *out, const struct pin_server *s, enum pin_stat
         buf_printf(out, " and %zu more", n - PINS_TOLD_MAX);
 }
 
+static size_t beyond_of(const struct pin_server *s)
+{
+    size_t n = 0;
+
+    for (int k = 0; k < VET_KINDS; k++)
+        n += s->beyond[k];
+    return n;
+}
+
 static void write_message(struct buf *out, const struct pin_server *s)
 {
+    size_t beyond = beyond_of(s);
+
     if (s->held) {
         buf_str(out, "Changed since it was approved, and held back:");
         put_names(out, s, PIN_HELD);
@@ -181,9 +192,9 @@ static void write_message(struct buf *out, const struct pin_server *s)
                 out->n ? ". Changed since it was approved:" : "Changed since it was approved:");
         put_names(out, s, PIN_CHANGED);
     }
-    if (s->beyond)
+    if (beyond)
         buf_printf(out, "%sHeld back: %zu definitions beyond the %d that are kept of one server",
-                   out->n ? ". " : "", s->beyond, PINS_SERVER_MAX);
+                   out->n ? ". " : "", beyond, PINS_SERVER_MAX);
     buf_printf(out, ". 'patchbay verify %s' shows what, 'patchbay approve %s' lets it in", s->name,
                s->name);
 }
@@ -192,7 +203,8 @@ static void tell_server(struct pins *p, struct pin_server *s)
 {
     AUTO_BUF struct buf message = { 0 };
     struct link *l = hub_link(p->g->hub, s->name);
-    bool well = !s->held && !s->changed && !s->beyond;
+    size_t beyond = beyond_of(s);
+    bool well = !s->held && !s->changed && !beyond;
     uint64_t hash;
 
     s->news = false;
@@ -208,7 +220,7 @@ static void tell_server(struct pins *p, struct pin_server *s)
         link_log(l, PB_LOG_WARNING, "%s", buf_cstr(&message));
         log_warn("server '%s': %s", s->name, buf_cstr(&message));
     }
-    hub_tell_pins(p->g->hub, s->name, s->held + s->beyond, s->changed,
+    hub_tell_pins(p->g->hub, s->name, s->held + beyond, s->changed,
                   well ? NULL : buf_cstr(&message));
 }
 
@@ -282,7 +294,7 @@ static bool first_seen(struct pins *p, struct pin_server *s, struct pin *gone,
     struct pin *pin = gone;
 
     if (!pin && (s->pins.n >= PINS_SERVER_MAX || p->n >= PINS_MAX)) {
-        s->beyond++;
+        s->beyond[i->kind]++;
         tell_later(p, s);
         return false;
     }
@@ -334,6 +346,18 @@ static void note_change(struct pin *pin, const struct vet_item *i, enum pin_stat
     set_state(pin, state);
 }
 
+/* All of one list is about to be looked at. */
+static void begin_look(void *ctx, const char *server, enum vet_kind kind)
+{
+    struct pins *p = ctx;
+    struct pin_server *s = map_get(&p->servers, span_of(server));
+
+    if (!s || !s->beyond[kind])
+        return;
+    s->beyond[kind] = 0;
+    tell_later(p, s);
+}
+
 static bool look(void *ctx, const struct spec *spec, const struct vet_item *i, bool running)
 {
     struct pins *p = ctx;
@@ -368,9 +392,10 @@ static void explain(void *ctx, const char *server, enum vet_kind kind, struct sp
 
     if (!pin) {
         fault_fail(err, FAULT_HELD,
-                   "'%.*s' of server '%s' is held back: %d definitions are kept of one server; "
-                   "'patchbay approve %s' forgets those that it does not list any more",
-                   shown, name.p, server, PINS_SERVER_MAX, server);
+                   "'%.*s' of server '%s' is held back: what is kept of definitions is full (%d of "
+                   "one server, %d of all); 'patchbay approve %s' forgets those that it does not "
+                   "list any more, and makes room",
+                   shown, name.p, server, PINS_SERVER_MAX, PINS_MAX, server);
         return;
     }
     clock_iso(pin->approved_at, at);
@@ -530,9 +555,9 @@ void pins_prune(struct pins *p, const char *server)
         MAP_FOREACH(slot, &s->pins)
             if (may_prune(p, slot->value))
                 forget(slot->value);
-        if (s->beyond)
+        if (beyond_of(s))
             tell_later(p, s);
-        s->beyond = 0;
+        memset(s->beyond, 0, sizeof s->beyond);
     }
     hub_vet_again(p->g->hub, server);
 }
@@ -679,7 +704,7 @@ struct pins *pins_new(struct gate *g, const struct pins_options *o)
     pins_file_init(p, o);
     for (size_t i = 0; o->lock && i < o->lock->n; i++)
         take_pin(p, &o->lock->v[i]);
-    hub_set_vet(g->hub, &(struct hub_vet){ look, explain, p });
+    hub_set_vet(g->hub, &(struct hub_vet){ begin_look, look, explain, p });
     return p;
 }
 

@@ -28,8 +28,9 @@ struct pin {
 
 struct pin_server {
     char *name;
-    struct map pins;              /* kind and name -> struct pin */
-    size_t held, changed, beyond; /* beyond: held back, past PINS_SERVER_MAX */
+    struct map pins; /* kind and name -> struct pin */
+    size_t held, changed;
+    size_t beyond[VET_KINDS]; /* held back, past PINS_SERVER_MAX, in the last list of each */
     bool news;
     uint64_t told; /* hash of what was said last */
 };

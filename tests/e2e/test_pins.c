@@ -597,6 +597,38 @@ TEST(a_long_lock_that_somebody_changes_counts_whole)
     rig_end();
 }
 
+static void write_long_lock(size_t n)
+{
+    AUTO_BUF struct buf lock = { 0 };
+
+    buf_str(&lock, "{\"patchbay_lock\":1,\"servers\":{\"s\":{\"tools\":{");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(
+            &lock,
+            "%s\"a%05zu\": {\"approved_at\": \"2026-01-31T12:00:00Z\", \"cid\": \"%0128zu\"}",
+            i ? "," : "", i, i);
+    buf_str(&lock, "}}}}");
+    write_file(in_home("patchbay.lock"), buf_cstr(&lock));
+}
+
+/* However often they are looked at, they are as many as they are. */
+TEST(what_is_beyond_what_is_kept_is_counted_once)
+{
+    script_begin(GOOD, "");
+    write_long_lock(PINS_SERVER_MAX);
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("daemon.err"), "Held back: 1 definitions beyond"));
+    CHECK_INT(RUN("tools", "--refresh"), 0);
+    CHECK_INT(RUN("tools", "--refresh"), 0);
+    CHECK_INT(http("GET", "/api/alerts", ""), 200);
+    CHECK_HAS(out, "Held back: 1 definitions beyond");
+    CHECK_INT(RUN("call", "s.t"), 5);
+    CHECK_HAS(err, "'patchbay approve s' forgets those");
+    CHECK(!strstr(file_text("daemon.err"), "Held back: 2 definitions beyond"));
+    rig_end();
+}
+
 /* What was approved last is what stays, also when the program ends while it writes. */
 TEST(what_is_approved_right_before_the_end_is_kept)
 {

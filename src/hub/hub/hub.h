@@ -131,6 +131,8 @@ struct vet_item {
     const uint8_t *digest; /* SHA512_BYTES */
 };
 struct hub_vet {
+    /* All of one list, or the instructions, are about to be looked at. */
+    void (*begin)(void *ctx, const char *server, enum vet_kind kind);
     /* Is it to be held back? Then it is in no list. `running`: the server says so while it goes on,
      * not because it was started or connected anew. Does nothing to the hub. */
     bool (*look)(void *ctx, const struct spec *spec, const struct vet_item *i, bool running);
@@ -141,7 +143,8 @@ struct hub_vet {
 };
 /* Before the first server is added; NULL: nobody looks any more, and nothing changes by that. */
 void hub_set_vet(struct hub *h, const struct hub_vet *v);
-/* It looks again at all that this server (NULL: each) has said; lists change at the end of the turn. */
+/* It looks again at all that this server (NULL: each) has said; lists change at the end of the
+ * turn. */
 void hub_vet_again(struct hub *h, const char *server);
 /* Is this tool or prompt held back? Then err (may be NULL) says why. */
 bool hub_holds(const struct hub *h, const char *server, enum vet_kind kind, struct span name,
