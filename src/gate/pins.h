@@ -56,6 +56,8 @@ typedef void pins_synced_fn(void *ctx, const struct pb_error *err);
 void pins_sync(struct pins *p, pins_synced_fn *fn, void *ctx);
 
 /* p NULL: there are none. The members of an object: "pins", those that are not approved first, each
- * of these with its "diff"; how many there are of each state; "version", of what has changed of
- * all these; "lock", and what is wrong with it. */
+ * of these with its "diff" or why it has none, "diff_missing": its server has not said it since the
+ * program runs ("unsaid"), or there is too much of it all ("room"): then it has one when it is
+ * asked for by its name alone. And how many there are of each state; "version", of what has changed
+ * of all these; "lock", and what is wrong with it. */
 void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c);

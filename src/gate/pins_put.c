@@ -64,6 +64,7 @@ void pins_version(const struct pins *p, const struct pin_choice *c,
 struct pins_writing {
     struct json_out *o;
     size_t steps, room; /* for comparing, and for what comes of it */
+    bool one;           /* somebody looks at this one */
 };
 
 /* Of texts that are too long to be looked at whole: from the last member that begins before they
@@ -94,10 +95,48 @@ static bool put_shown(const struct gate *g, struct buf *out, struct span text)
     return redacted;
 }
 
+static void put_words(struct buf *out, const struct link *l)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+    AUTO_ARENA struct arena a = { 0 };
+    struct link_facts facts = { 0 };
+
+    if (l)
+        link_facts(l, &facts);
+    if (facts.instructions.n && json_parse(&doc, facts.instructions, NULL, NULL) == 0)
+        buf_add_span(out, json_str(json_root(&doc), &a));
+}
+
+/* What its server says of it now, canonical, when it is not kept; nothing if it is not at hand. */
+static void put_text(struct buf *out, const struct pin *pin)
+{
+    const struct hub *h = pin->pins->g->hub;
+    struct scope one = { .server = pin->server, .disabled_too = true, .held_too = true };
+    uint8_t digest[SHA512_BYTES];
+    const struct entry *e = NULL;
+
+    if (pin->kind == VET_INSTRUCTIONS)
+        put_words(out, hub_link(h, pin->server));
+    else
+        e = catalog_find(hub_catalog(h), &one, pin->kind == VET_TOOL ? LIST_TOOLS : LIST_PROMPTS,
+                         pin->name, NULL);
+    if (e)
+        definition_canonical(out, e->text);
+    sha512(buf_span(out), digest);
+    if (memcmp(digest, pin->seen, SHA512_BYTES) != 0)
+        out->n = 0;
+}
+
+/* There is none: it may be approved all the same, so it is told why, and how it can be seen. */
+static void put_missing(struct pins_writing *w, const struct pin *pin)
+{
+    json_put_str(w->o, "diff_missing", pin->seen_at ? "room" : "unsaid");
+}
+
 /* Without the old text all of the new one is what came. */
 static void put_diff(struct pins_writing *w, const struct pin *pin)
 {
-    AUTO_BUF struct buf old = { 0 }, fresh = { 0 };
+    AUTO_BUF struct buf old = { 0 }, fresh = { 0 }, found = { 0 };
     struct span was = pin->old ? blob_span(pin->old) : SPAN("");
     struct span is = pin->text ? blob_span(pin->text) : SPAN("");
     size_t before = w->o->b->n, whole = was.n + is.n;
@@ -105,8 +144,15 @@ static void put_diff(struct pins_writing *w, const struct pin *pin)
     bool redacted;
     struct diff d;
 
-    if (!pin->text || !w->room)
+    if (!pin->text && w->one) {
+        put_text(&found, pin);
+        is = buf_span(&found);
+        whole += is.n;
+    }
+    if (!is.n || !w->room) {
+        put_missing(w, pin);
         return;
+    }
     narrow(&was, &is);
     redacted = put_shown(g, &old, was);
     redacted |= put_shown(g, &fresh, is);
@@ -144,7 +190,7 @@ static void put_pin(struct pins_writing *w, const struct pin *pin)
 
 void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c)
 {
-    struct pins_writing w = { o, PIN_DIFF_STEPS_MAX, PIN_DIFFS_BYTES_MAX };
+    struct pins_writing w = { o, PIN_DIFF_STEPS_MAX, PIN_DIFFS_BYTES_MAX, c->name.p != NULL };
     size_t n, count[PIN_CHANGED + 1] = { 0 };
     char version[2 * SHA256_BYTES + 1];
     const struct pin **all = choose(p, c, &n);

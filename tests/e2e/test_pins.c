@@ -611,6 +611,43 @@ static void write_long_lock(size_t n)
     write_file(in_home("patchbay.lock"), buf_cstr(&lock));
 }
 
+/* Of very many changes some are not shown at once: it is told, and each can be looked at. */
+TEST(what_there_is_no_room_for_is_told_and_can_be_looked_at)
+{
+    enum { TOOLS = 32, WORDS = 5400, SAME = 3400 };
+    AUTO_BUF struct buf all = { 0 };
+
+    script_begin("", "");
+    for (int round = 0; round < 2; round++) {
+        all.n = 0;
+        for (int i = 0; i < TOOLS; i++) {
+            buf_printf(&all, "%s{\"name\":\"t%02d\"," SCHEMA ",\"description\":\"", i ? "," : "",
+                       i);
+            for (int k = 0; k < WORDS; k++)
+                buf_printf(&all, "%s ", round && k >= SAME ? "evil" : "good");
+            buf_str(&all, "\"}");
+        }
+        if (!round) {
+            list(buf_cstr(&all));
+            start(NULL);
+            BECOMES("s", "connected");
+            WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t31\""));
+        }
+    }
+    announce(buf_cstr(&all));
+    WAIT_FOR(strstr(file_text("daemon.err"), "held back: tool 't"));
+    CHECK_INT(RUN("verify"), 5);
+    CHECK_HAS(out, "there is too much to show it all; 'patchbay verify s.t31' shows this one");
+    CHECK_INT(http("GET", "/api/pins?server=s&kind=tool&name=t31", ""), 200);
+    CHECK_STR(member("pins.0.name"), "t31");
+    CHECK_STR(member("pins.0.diff_missing"), "");
+    CHECK_STR(member("pins.0.diff.1.op"), "del");
+    CHECK_INT(RUN("verify", "s.t31"), 5);
+    CHECK_HAS(out, "evil evil");
+    CHECK_INT(http("GET", "/api/pins?kind=x", ""), 400);
+    rig_end();
+}
+
 /* However often they are looked at, they are as many as they are. */
 TEST(what_is_beyond_what_is_kept_is_counted_once)
 {

@@ -97,6 +97,13 @@ static const struct rest_param registry_server_params[] = {
     END,
 };
 
+static const struct rest_param pins_params[] = {
+    { "server", REST_QUERY, REST_STRING, false, "only those of this server" },
+    { "kind",   REST_QUERY, REST_STRING, false, "tool, prompt or instructions" },
+    { "name",   REST_QUERY, REST_STRING, false, "only this one" },
+    END,
+};
+
 static const struct rest_param approve_params[] = {
     { "server", REST_BODY, REST_STRING, true,  "whose definitions" },
     { "kind",   REST_BODY, REST_STRING, false, "tool, prompt or instructions; with name, tool when left out" },
@@ -340,7 +347,7 @@ const struct rest_route rest_routes[] = {
     { "GET", "/api/objects/{cid}", rest_object, .params = by_object, .flags = READ | HUB | REST_BYTES, .errors = REST_404 | REST_410 | REST_500 | REST_504,
       .type = "application/octet-stream",
       .help = "The bytes that records name, without secrets, checked against their digest" },
-    { "GET", "/api/pins", rest_pins, .params = by_server, .flags = READ | HUB, .errors = REST_404,
+    { "GET", "/api/pins", rest_pins, .params = pins_params, .flags = READ | HUB, .errors = REST_404,
       .answer = &rest_pins_shape,
       .help = "What was approved of tools, prompts and instructions, and how those that have changed differ" },
     { "POST", "/api/pins/approve", rest_pins_approve, .params = approve_params, .flags = HUB, .errors = REST_404 | REST_409 | REST_500,

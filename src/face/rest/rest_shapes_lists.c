@@ -115,6 +115,7 @@ const struct rest_shape rest_client_prompts_shape = { "ClientPromptList", .field
 
 static REST_WORDS(pin_kinds, "tool", "prompt", "instructions")
 static REST_WORDS(pin_states, "approved", "held", "changed")
+static REST_WORDS(diff_lacks, "unsaid", "room")
 static REST_WORDS(diff_ops, "same", "del", "add")
 
 static const struct rest_shape diff_segment = { "DiffSegment", .fields = FIELDS(
@@ -132,6 +133,7 @@ static const struct rest_shape pin = { "Pin", .fields = FIELDS(
     { "approved_at",  NUM, .help = SECONDS },
     { "seen_at",      NUM, OPT, .help = "when its server said it last, since patchbay runs; " SECONDS },
     { "diff",         REST_SHAPE, OPT | LIST, .shape = &diff_segment },
+    { "diff_missing", TEXT, OPT, .word = diff_lacks, .help = "why a changed one has no diff; unsaid: its server has not said it since patchbay runs; room: it is one of many, and has one when it is asked for by name" },
     { "diff_cut",     BOOL, OPT, .help = "some of it is left out" },
     { "redacted",     BOOL, OPT, .help = "secrets in it are shown as ***" },
     { "old_missing",  BOOL, OPT, .help = "what was approved is not at hand: all of the new text is shown" }) };

@@ -615,6 +615,8 @@ export interface Pin {
   /** when its server said it last, since patchbay runs; seconds since 1970 */
   seen_at?: number;
   diff?: DiffSegment[];
+  /** why a changed one has no diff; unsaid: its server has not said it since patchbay runs; room: it is one of many, and has one when it is asked for by name */
+  diff_missing?: "unsaid" | "room";
   /** some of it is left out */
   diff_cut?: boolean;
   /** secrets in it are shown as *** */
