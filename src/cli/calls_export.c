@@ -17,7 +17,8 @@ static int print_text(struct json text)
     AUTO_ARENA struct arena a = { 0 };
     struct span bytes = json_str(text, &a);
 
-    return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n ? CLI_OK : CLI_USAGE;
+    show_json_part(bytes);
+    return ferror(stdout) ? CLI_USAGE : CLI_OK;
 }
 
 /* A page at a time, as the store finds them. */
