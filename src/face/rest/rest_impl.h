@@ -146,6 +146,11 @@ void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool
 /* For `done`: err is answered, if there is one. */
 bool rest_act_failed(const struct control_act *a, const struct pb_error *err);
 
+/* rest_ask.c: whose grants count for calls of who asks. What one token was allowed, another was
+ * not. */
+enum { REST_RUN_CHARS = 13 };
+void rest_conversation(const struct rest_call *c, char out[static REST_RUN_CHARS + 1]);
+
 /* ---- changing the config: rest_job.c ---- */
 
 /* What a kind of errand does to the files; each does what those before it do. */

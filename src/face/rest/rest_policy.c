@@ -1,5 +1,6 @@
 /* rest_policy.c - the rules about calls, kept in config.json, and what they say about one. */
 #include "face/control/control.h"
+#include "face/relay/relay.h"
 #include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
@@ -181,10 +182,12 @@ void rest_explain(struct rest_call *c)
     struct scope scope = control_scope(NULL, mode);
     struct gate_dry d = { .client = rest_text(c, "client"),
                           .mode = id,
+                          .conversation = rest_text(c, "conversation"),
                           .scope = &scope,
                           .arguments = json_text(rest_value(c, "arguments")->json) };
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
+    char own[REST_RUN_CHARS + 1];
 
     if (id && !mode) {
         rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "mode", span_of(id),
@@ -193,6 +196,11 @@ void rest_explain(struct rest_call *c)
     }
     if (!read_face(c, &d.face) || !read_tool(c, &d))
         return;
+    rest_conversation(c, own);
+    if (!d.conversation && d.face == FACE_REST) /* as a call of whoever asks would have it */
+        d.conversation = own;
+    else if (!d.conversation && d.face == FACE_CLI)
+        d.conversation = RELAY_CLI_CONVERSATION;
     gate_explain(c->rest->gate, &d, &o, NULL);
     rest_reply(c->r, 200, &body);
 }

@@ -210,6 +210,7 @@ static const struct rest_param explain_params[] = {
     { "client",    REST_BODY, REST_STRING, false, "who would ask, by what it calls itself" },
     { "mode",      REST_BODY, REST_STRING, false, "that it would use" },
     { "face",      REST_BODY, REST_STRING, false, "through what: mcp_server, rest, cli or agent; mcp_server" },
+    { "conversation", REST_BODY, REST_STRING, false, "whose grants count; with face rest or cli, those that calls there have" },
     { "arguments", REST_BODY, REST_OBJECT, false, "of the tool; {}" },
     END,
 };

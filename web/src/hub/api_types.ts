@@ -1083,7 +1083,7 @@ export interface Answers {
 /** What it takes as a body. */
 export interface Bodies {
   "PUT /api/auto-approve": { conversation: string; on: boolean; };
-  "POST /api/explain": { tool: string; client?: string; mode?: string; face?: string; arguments?: JsonObject; };
+  "POST /api/explain": { tool: string; client?: string; mode?: string; face?: string; conversation?: string; arguments?: JsonObject; };
   "POST /api/grants": { conversation: string; operation: string; seconds?: number; duration?: string; once?: boolean; };
   "POST /api/mcp-clients/connect": { name: string; transport?: string; command?: Json; args?: Json; env?: JsonObject; inherit_env?: Json; cwd?: string; url?: string; headers?: JsonObject; timeout_s?: number; auto_reconnect?: boolean; [member: string]: Json | undefined; };
   "POST /api/mcp-prompts/get": { prompt: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
