@@ -326,6 +326,11 @@ void reach_close(struct reach *s)
     free(s);
 }
 
+void reach_listen(struct reach *s, void (*notified)(const char *method, const char *params))
+{
+    s->wants.notified = notified;
+}
+
 bool reach_is_daemon(const struct reach *s) { return s->daemon; }
 
 struct pb_client *reach_client(struct reach *s) { return s->client; }
