@@ -324,7 +324,7 @@ static int read_file(const char *path, struct buf *text, struct stat *st, struct
 
 static int parse_file(struct lock *out, const char *path, struct span text, struct pb_error *err)
 {
-    struct pb_error why;
+    struct pb_error why = { 0 };
 
     if (!span_trim(text).n || parse(out, text, &why) == 0)
         return 0;

@@ -15,12 +15,12 @@ enum { READ_ONLY, DESTRUCTIVE };
 
 int annotation_read(struct rule *r, struct span word, struct pb_error *err)
 {
-    bool not = word.n && *word.p == '!';
-    struct span plain = not ? span_from(word, 1) : word;
+    bool negated = word.n && *word.p == '!';
+    struct span plain = negated ? span_from(word, 1) : word;
 
     for (unsigned i = 0; i < ARRAY_LEN(annotations); i++)
         if (span_is(plain, annotations[i].word)) {
-            *(not ? &r->must_not : &r->must) |= 1U << i;
+            *(negated ? &r->must_not : &r->must) |= 1U << i;
             return 0;
         }
     return fail(err, PB_E_INVALID,

@@ -31,8 +31,13 @@ static void put_decoded(struct buf *out, struct span s, const char *keep)
 
 static void put_lower(struct buf *out, struct span s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        buf_byte(out, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i]);
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c | 0x20);
+        buf_byte(out, c);
+    }
 }
 
 /* "http" of "http://…", empty: there is none. */
@@ -41,7 +46,7 @@ static struct span scheme_of(struct span s)
     size_t n = 0;
 
     while (n < s.n && (((s.p[n] | 0x20) >= 'a' && (s.p[n] | 0x20) <= 'z') ||
-                       (n && ((s.p[n] >= '0' && s.p[n] <= '9') || memchr("+-.", s.p[n], 3)))))
+                       (n && s.p[n] && strchr("0123456789+-.", s.p[n]))))
         n++;
     return span_make(s.p, n && n < s.n && s.p[n] == ':' ? n : 0);
 }
@@ -139,6 +144,9 @@ void uri_normal(struct buf *out, struct span uri, size_t *path_end)
 
     put_tidy(&tidy, uri);
     s = buf_span(&tidy);
+    *path_end = out->n;
+    if (!tidy.p)
+        return;
     own = scheme_of(s);
     put_lower(&scheme, own);
     port = port_of(buf_span(&scheme));
