@@ -375,11 +375,13 @@ enum {
     PINS_TEXT_BYTES = 33554432,     /* texts of changed definitions that are kept to be compared */
     PINS_TOLD_MAX = 5,              /* names of them in one message */
     PIN_LOCK_BYTES_MAX = 134217728, /* the lock */
+    PINS_TURN_MAX = 2000,           /* of a lock that is read again, taken over in one turn */
     PIN_WRITE_MS = 500,             /* several changes of it are one */
     PIN_RETRY_MS = 30000,           /* until it is tried again when it cannot be written */
     PIN_LOCK_MS = 2000,             /* another program may take so long to change it */
     PIN_DIFF_WORDS_MAX = 16384,     /* of a text that is compared word by word; more, as a whole */
     PIN_DIFF_EDITS_MAX = 500,      /* words that differ; of more, what is between them as a whole */
+    PIN_DIFF_TEXT_MAX = 262144,    /* of a text that is looked at; of more, from where it differs */
     PIN_DIFF_STEPS_MAX = 2000000,  /* of comparing, for all that is in one answer */
     PIN_DIFF_BYTES_MAX = 65536,    /* of one comparison that is shown */
     PIN_DIFFS_BYTES_MAX = 1048576, /* and of all in one answer */

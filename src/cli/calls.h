@@ -27,6 +27,12 @@ const char *calls_sign(const char *status, enum show_color *color);
 const char *calls_what(struct json call, struct arena *a);
 /* "12 ms"; "" when it is not known. In the arena. */
 const char *calls_took(struct json call, struct arena *a);
+/* Asks for what may have many bytes in it: they are handed over as they come, on whichever thread,
+ * before this returns. Nobody asks twice at once. */
+typedef void calls_take_fn(void *ctx, struct span bytes);
+MUST_CHECK int calls_ask_bytes(struct reach *s, const char *method, const char *params,
+                               calls_take_fn *take, void *ctx, struct pb_result **result,
+                               struct pb_error *err);
 /* The bytes of an object. An exit code. */
 MUST_CHECK int calls_object(struct reach *s, const char *cid, struct buf *out,
                             struct pb_error *err);

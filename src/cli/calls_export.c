@@ -12,51 +12,54 @@ static int read_format(const struct cli *cli, enum export_format *out)
     return cli_usage(cli->verb, "--format is jsonl, har or otlp, not '%s'", word);
 }
 
-static int print_text(struct json text)
-{
-    AUTO_ARENA struct arena a = { 0 };
-    struct span bytes = json_str(text, &a);
+struct printing {
+    const char *between; /* what stands between two pages, */
+    bool some, fresh;    /* if there was one, and another begins */
+};
 
-    return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n ? CLI_OK : CLI_USAGE;
+static void print_bytes(void *ctx, struct span bytes)
+{
+    struct printing *p = ctx;
+
+    if (!bytes.n)
+        return;
+    fputs(p->fresh && p->some ? p->between : "", stdout);
+    p->some = true;
+    p->fresh = false;
+    show_json_part(bytes);
 }
 
 /* A page at a time, as the store finds them. */
 static int print_pages(const struct cli *cli, struct reach *s, enum export_format f)
 {
     static const struct json_opts shallow = { .keep_depth = 1 };
+    struct printing printing = { .between = export_between(f) };
     uint64_t before = 0;
-    bool some = false;
-    int status = CLI_OK;
 
     do {
         AUTO_BUF struct buf params = { 0 };
         AUTO_JSON struct json_doc doc = { 0 };
         struct pb_result *result = NULL;
         struct pb_error err;
-        struct json text;
-        size_t n;
         const char *answer;
+        size_t n;
+        int rc;
 
         if (calls_params(cli,
                          &(struct calls_page){ .before = before, .format = export_format_name(f) },
                          &params) != CLI_OK)
             return CLI_USAGE;
-        if (reach_request(s, "patchbay/export", buf_cstr(&params), &result, &err) < 0)
-            return reach_fail(&err);
-        answer = pb_result_json(result, &n);
-        if (json_parse(&doc, span_make(answer, n), &shallow, &err) < 0) {
-            pb_result_free(result);
-            return cli_fail(&err);
-        }
-        text = json_get(json_root(&doc), "text");
-        if (json_text(text).n > 2) { /* more than "" */
-            fputs(some ? export_between(f) : "", stdout);
-            some = true;
-            status = print_text(text); /* what went wrong is told at the end of the program */
-        }
-        before = calls_next(json_root(&doc));
+        printing.fresh = true;
+        rc = calls_ask_bytes(s, "patchbay/export", buf_cstr(&params), print_bytes, &printing,
+                             &result, &err);
+        answer = rc == 0 ? pb_result_json(result, &n) : NULL;
+        if (rc == 0)
+            rc = json_parse(&doc, span_make(answer, n), &shallow, &err);
+        before = rc == 0 ? calls_next(json_root(&doc)) : 0;
         pb_result_free(result);
-    } while (before && status == CLI_OK);
+        if (rc < 0)
+            return reach_fail(&err);
+    } while (before && !ferror(stdout)); /* what went wrong is told at the end of the program */
     return CLI_OK;
 }
 

@@ -250,8 +250,6 @@ static int print_text(struct call_pages *p, uint64_t wanted)
     return status;
 }
 
-static void print_raw(struct span text) { fwrite(text.p, 1, text.n, stdout); }
-
 /* One object, whatever the number of pages, and never more than one of them in memory. */
 static int print_json(struct call_pages *p, uint64_t wanted)
 {
@@ -267,7 +265,7 @@ static int print_json(struct call_pages *p, uint64_t wanted)
             return status;
         JSON_FOREACH(c, page_calls(p)) {
             fputs(found++ ? "," : "", stdout);
-            print_raw(json_text(c));
+            show_json_part(json_text(c));
         }
         p->before = calls_next(json_root(&p->doc));
         if (!p->before || (wanted && found >= wanted))
@@ -277,7 +275,7 @@ static int print_json(struct call_pages *p, uint64_t wanted)
         printf("],\"next\":%llu,\"total\":", (unsigned long long)p->before);
     else
         fputs("],\"total\":", stdout);
-    print_raw(json_text(json_get(json_root(&p->doc), "total")));
+    show_json_part(json_text(json_get(json_root(&p->doc), "total")));
     fputs("}\n", stdout);
     return CLI_OK;
 }
@@ -344,7 +342,7 @@ static void hear_records(struct json root)
         struct json calls = json_get(root, "calls");
 
         for (size_t i = json_len(calls); i-- > 0;) {
-            print_raw(json_text(json_item(calls, i)));
+            show_json_part(json_text(json_item(calls, i)));
             putchar('\n');
         }
     }
@@ -353,7 +351,7 @@ static void hear_records(struct json root)
 static void hear_question(struct json root)
 {
     if (as_json) {
-        print_raw(json_text(root));
+        show_json_part(json_text(root));
         putchar('\n');
     } else {
         print_question(json_get(root, "question"), json_bool(json_get(root, "over"), false));

@@ -1,29 +1,71 @@
 #include "calls.h"
 #include "when.h"
 
-int calls_object(struct reach *s, const char *cid, struct buf *out, struct pb_error *err)
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Of the request under way. A piece comes on the client's thread, the rest with the answer. */
+static struct {
+    calls_take_fn *take;
+    void *ctx;
+    bool wrong;
+} taking;
+
+static void take_from(struct span object)
 {
     static const struct json_opts shallow = { .keep_depth = 1 };
-    AUTO_FREE char *params = reach_params("id", cid);
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
-    struct pb_result *result = NULL;
-    int rc = reach_request(s, "patchbay/object", params, &result, err);
-    const char *text;
+    AUTO_BUF struct buf decoded = { 0 };
+    struct json text, coded;
+
+    if (json_parse(&doc, object, &shallow, NULL) < 0) {
+        taking.wrong = true;
+        return;
+    }
+    text = json_get(json_root(&doc), "text");
+    coded = json_get(json_root(&doc), "base64");
+    if (json_is(text, JSON_STRING))
+        taking.take(taking.ctx, json_str(text, &a));
+    else if (json_is(coded, JSON_STRING) && base64_decode(&decoded, json_str(coded, &a)))
+        taking.take(taking.ctx, buf_span(&decoded));
+    else if (!json_is(coded, JSON_NONE))
+        taking.wrong = true;
+}
+
+static void on_piece(const char *method, const char *params)
+{
+    if (strcmp(method, "notifications/patchbay/piece") == 0)
+        take_from(span_of(params));
+}
+
+int calls_ask_bytes(struct reach *s, const char *method, const char *params, calls_take_fn *take,
+                    void *ctx, struct pb_result **result, struct pb_error *err)
+{
+    const char *answer;
     size_t n;
+    int rc;
 
-    if (rc == 0) {
-        text = pb_result_json(result, &n);
-        rc = json_parse(&doc, span_make(text, n), &shallow, err);
-    }
-    if (rc == 0) {
-        struct json coded = json_get(json_root(&doc), "base64");
+    taking.take = take;
+    taking.ctx = ctx;
+    taking.wrong = false;
+    reach_listen(s, on_piece);
+    rc = reach_request(s, method, params, result, err);
+    reach_listen(s, NULL);
+    if (rc < 0)
+        return rc;
+    answer = pb_result_json(*result, &n);
+    take_from(span_make(answer, n));
+    return taking.wrong ? fail(err, PB_E_INVALID, "the daemon's answer cannot be read") : 0;
+}
 
-        if (json_is(coded, JSON_NONE))
-            buf_add_span(out, json_str(json_get(json_root(&doc), "text"), &a));
-        else if (!base64_decode(out, json_str(coded, &a)))
-            rc = fail(err, PB_E_INVALID, "the daemon's answer is not base64");
-    }
+static void keep_bytes(void *ctx, struct span bytes) { buf_add_span(ctx, bytes); }
+
+int calls_object(struct reach *s, const char *cid, struct buf *out, struct pb_error *err)
+{
+    AUTO_FREE char *params = reach_params("id", cid);
+    struct pb_result *result = NULL;
+    int rc = calls_ask_bytes(s, "patchbay/object", params, keep_bytes, out, &result, err);
+
     pb_result_free(result);
     return rc;
 }

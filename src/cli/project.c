@@ -210,6 +210,7 @@ void project_edit_begin(struct project_edit *e, const struct cli *cli)
     struct stat st;
 
     *e = (struct project_edit){ 0 };
+    config_edits_begin();
     if (!home_is_project(cli) || !project_counts_here())
         return;
     if (lstat(path, &st) < 0)
@@ -229,15 +230,24 @@ static void tell_shadow(void)
                   at[1] ? at : "", file_name);
 }
 
+static int follow(const char *path, const char *was, struct pb_error *err)
+{
+    const struct config_edits *done = config_edits();
+
+    if (done->mixed || strcmp(done->before, was) != 0)
+        return fail(err, PB_E_INVALID, "somebody else has changed it at the same time");
+    return trust_follow(path, was, done->after, err);
+}
+
 void project_edit_end(const struct project_edit *e)
 {
     AUTO_FREE char *path = project_path(".");
-    char now[2 * SHA256_BYTES + 1];
     struct pb_error err;
 
-    if (e->follow && !*e->was)
+    if (!e->follow || !config_edits()->n)
+        return;
+    if (!*e->was)
         tell_shadow();
-    if (e->follow &&
-        (project_digest(path, now, &err) < 0 || trust_follow(path, e->was, now, &err) < 0))
+    if (follow(path, e->was, &err) < 0)
         talk_warn("you will be asked whether %s is trusted: %s", path, err.msg);
 }

@@ -41,7 +41,8 @@ MUST_CHECK int project_digest(const char *path, char out[static 2 * SHA256_BYTES
 bool project_counts_here(void);
 
 /* A verb changes the file of the current directory by the person's own word (--scope project): what
- * was trusted stays so, and a file that was not there is. */
+ * was trusted stays so, and a file that was not there is. What it wrote is, that is; nothing that
+ * anybody else did to the file meanwhile. */
 struct project_edit {
     bool follow;
     char was[2 * SHA256_BYTES + 1]; /* "": there was no file */

@@ -5,6 +5,7 @@
 #include "gate/gate.h"
 #include "hub/config/config.h"
 #include "hub/hub/hub.h"
+#include "hub/secrets/secrets.h"
 #include "hub/spec/spec.h"
 #include "hub/warden/warden.h"
 #include "mcp/rpc/rpc.h"
@@ -29,6 +30,7 @@ struct reach {
     size_t n_specs;
     struct store *store; /* NULL: what was recorded is of no interest */
     struct gate *gate;
+    struct vault *vault; /* the secrets of its servers */
     struct policy *policy;
     const struct cli *cli; /* while it is opened */
     struct hosts *hosts;
@@ -114,6 +116,8 @@ static void start_hub(struct waiter *w, void *ctx)
     gate.hub = hub;
     gate.store = s->store;
     gate.pins = &s->lock.options;
+    gate.redact = vault_redact;
+    gate.redact_ctx = s->vault;
     cli_gate_options(&gate, &s->config->settings);
     opts.gate = s->gate = gate_new(&gate); /* before any server says what it has */
     if (!s->wants.no_servers)
@@ -170,6 +174,8 @@ static int run_own(struct reach *s, const struct cli *cli, const struct reach_wa
     s->home = config_home(&r);
     s->cache = config_cache_dir(&r);
     s->secrets = config_secrets_dir(&r);
+    s->vault = vault_new();
+    hub.vault = s->vault;
     hub.cache_dir = s->cache;
     hub.secrets_dir = s->secrets;
     hub.on_demand = !w->start_all;
@@ -321,7 +327,13 @@ void reach_close(struct reach *s)
     free(s->cache);
     free(s->secrets);
     cli_lock_done(&s->lock);
+    vault_free(s->vault);
     free(s);
+}
+
+void reach_listen(struct reach *s, void (*notified)(const char *method, const char *params))
+{
+    s->wants.notified = notified;
 }
 
 bool reach_is_daemon(const struct reach *s) { return s->daemon; }

@@ -30,6 +30,9 @@ MUST_CHECK int reach_daemon(struct reach **out, const struct cli *cli, const str
 void reach_close(struct reach *s);
 AUTO_DEFINE(reach, reach_close)
 
+/* Hears what is said to us besides answers, from the next request on; NULL: nobody does. On a
+ * thread of the client's. */
+void reach_listen(struct reach *s, void (*notified)(const char *method, const char *params));
 bool reach_is_daemon(const struct reach *s);
 struct pb_client *reach_client(struct reach *s);
 /* {"server":…} and the like. Empty: {}. */

@@ -34,12 +34,10 @@ void show_text(char *text)
 
 /* What a terminal would take for an order, and what would be shown as something else, is written as
  * an escape: the JSON stays the same. */
-void show_json(const char *text)
+void show_json_part(struct span rest)
 {
-    struct span rest = span_of(text);
-
     if (!isatty(STDOUT_FILENO)) {
-        puts(text);
+        fwrite(rest.p, 1, rest.n, stdout);
         return;
     }
     while (rest.n) {
@@ -58,6 +56,11 @@ void show_json(const char *text)
         }
         rest = span_from(rest, n);
     }
+}
+
+void show_json(const char *text)
+{
+    show_json_part(span_of(text));
     putchar('\n');
 }
 

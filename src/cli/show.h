@@ -7,6 +7,8 @@
 void show_text(char *text);
 /* JSON; to a terminal with escapes for what could do the same to it. */
 void show_json(const char *text);
+/* The same without an end of line: a part of it, cut where no character is. */
+void show_json_part(struct span text);
 /* Printable, its lines wrapped at the terminal's edge and indented by so many spaces. */
 void show_wrapped(const char *text, int indent);
 /* The text, printable, in the arena. */

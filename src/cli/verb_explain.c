@@ -23,6 +23,7 @@ static int write_params(const struct cli *cli, struct arguments *words, const ch
     json_put_str_opt(&o, "as", cli_option(cli, "as"));
     json_put_str_opt(&o, "face", cli_option(cli, "face"));
     json_put_str_opt(&o, "mode", cli_option(cli, "mode"));
+    json_put_str_opt(&o, "conversation", cli_option(cli, "conversation"));
     json_put_raw(&o, "arguments", buf_span(&arguments));
     json_end(&o);
     return CLI_OK;
@@ -148,6 +149,7 @@ const struct verb verb_explain = {
             { 0, "as", "CLIENT", "what the client calls itself, such as \"Cursor 1.0\"" },
             { 0, "face", "FACE", "through what it asks (mcp_server)" },
             { 0, "mode", "MODE", "the mode that it uses" },
+            { 0, "conversation", "ID", "whose grants count: 'patchbay grants' shows them" },
             { 0, "json", NULL, "print as JSON" },
             CLI_HUB_OPTIONS,
             { 0 },

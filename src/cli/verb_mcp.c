@@ -1,6 +1,7 @@
 #include "daemon.h"
 #include "face/host/host.h"
 #include "face/listen/listen.h"
+#include "talk.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -52,6 +53,20 @@ static int pump_both(int daemon)
     }
 }
 
+/* Whoever looks at a daemon's records would miss what is called here. */
+static void tell_beside(const char *socket, const struct host_scope *scope, const struct project *p)
+{
+    int fd;
+
+    if (attach_connect(&fd, socket, scope, NULL) < 0)
+        return;
+    close(fd);
+    talk_warn("the servers of %s are run here, beside the daemon that runs: what is called here is "
+              "neither in its records nor in its console; --no-project leaves them out and uses "
+              "the daemon",
+              p->path);
+}
+
 static int run_mcp(struct cli *cli)
 {
     struct daemon_options o = { .cli = cli,
@@ -84,6 +99,8 @@ static int run_mcp(struct cli *cli)
         if (rc != -(int)PB_E_CLOSED)
             return cli_fail(&err);
     }
+    if (p && needed && !cli_option(cli, "standalone"))
+        tell_beside(path, &(struct host_scope){ 0 }, p);
     return daemon_run(&o);
 }
 
@@ -94,7 +111,8 @@ const struct verb verb_mcp = {
     .text = "This is what an MCP client is given as its command. When a daemon runs, this is a\n"
             "pipe to it; otherwise the servers are started here and end with the client. So are\n"
             "those of a project, of .mcp.json where it is started, when you trust them: see\n"
-            "'patchbay help trust'. Nobody is asked here.",
+            "'patchbay help trust'. Nobody is asked here. Calls of a project are not in the\n"
+            "records of a daemon that runs, which is told.",
     .max = 0,
     .serves = true,
     .options =

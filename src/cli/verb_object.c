@@ -2,14 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* Nothing in it moves a terminal, or is shown as something else than it is. */
 static bool is_text(struct span bytes)
 {
-    for (size_t i = 0; i < bytes.n; i++) {
-        unsigned char c = (unsigned char)bytes.p[i];
+    for (struct span rest = bytes; rest.n; rest = span_from(rest, 1)) {
+        unsigned char c = (unsigned char)rest.p[0];
+        unsigned char next = rest.n > 1 ? (unsigned char)rest.p[1] : 0;
 
-        if (c < 0x20 && !strchr("\t\n\r", c))
-            return false;
-        if (!c)
+        if ((c < 0x20 && c != '\t' && c != '\n' && !(c == '\r' && next == '\n')) || c == 0x7f ||
+            (c == 0xC2 && next < 0xA0) || (c >= 0xD8 && text_hidden(rest)))
             return false;
     }
     return utf8_valid(bytes);

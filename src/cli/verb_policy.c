@@ -389,7 +389,8 @@ static int run_rm(const struct cli *cli)
 
     if (load(file, &config, &doc, &err) < 0 ||
         find_rule(rules_in(&doc), cli->args[1], file, &number, &err) < 0 ||
-        config_remove_rule(file, number, &err) < 0)
+        config_remove_rule(file, number, json_text(json_item(rules_in(&doc), number - 1)), &err) <
+            0)
         return cli_config_fail(&err);
     print_changed(cli, json_text(json_item(rules_in(&doc), number - 1)), number, file, true);
     return taken_over(cli, file);

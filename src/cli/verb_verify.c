@@ -82,15 +82,23 @@ static void print_diff(struct json pin, struct arena *a)
     size_t i = 0, n = json_len(diff);
 
     if (json_bool(json_get(pin, "old_missing"), false))
-        puts("    what was approved is not at hand (calls are not recorded); it is now:");
-    if (!n)
+        puts("    what was approved is not at hand; it is now:");
+    if (!n && json_str_is(json_get(pin, "diff_missing"), "room"))
+        printf("    there is too much to show it all; 'patchbay verify %s' shows this one\n",
+               json_str_is(json_get(pin, "kind"), "instructions")
+                   ? show_member(pin, "server", a)
+                   : arena_printf(a, "%s.%s", show_member(pin, "server", a),
+                                  show_member(pin, "name", a)));
+    else if (!n)
         puts("    its text is not at hand: the server has not said it yet");
     fputs(n ? "    " : "", stdout);
     JSON_FOREACH(seg, diff) {
         print_segment(seg, i == 0, i + 1 == n, a);
         i++;
     }
-    puts(json_bool(json_get(pin, "diff_cut"), false) ? " … (more is left out)" : n ? "" : "");
+    puts(json_bool(json_get(pin, "diff_cut"), false) ? " … (more is left out)" : "");
+    if (json_bool(json_get(pin, "redacted"), false))
+        puts("    secrets in it are shown as ***");
 }
 
 static void print_changed(struct json pin)

@@ -33,7 +33,7 @@ void export_call(struct buf *out, enum export_format f, const struct call_record
  * it returns. Loop thread. NULL: the store is closing. */
 typedef void export_page_fn(void *ctx, struct span text, uint64_t next, const struct pb_error *err);
 struct export_read;
-struct export_read *export_page(struct store *s, const struct call_query *q, enum export_format f,
-                                export_page_fn *fn, void *ctx);
+struct export_read *export_page(struct pb_loop *loop, struct store *s, const struct call_query *q,
+                                enum export_format f, export_page_fn *fn, void *ctx);
 /* fn does not run any more. */
 void export_cancel(struct export_read *r);

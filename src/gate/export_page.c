@@ -2,7 +2,11 @@
  * of each are fetched, one after the other, and it is written. */
 #include "export.h"
 
+/* Of a call that is written on the loop; more by a worker. */
+enum { EXPORT_SMALL_BYTES = EXPORT_PAGE_BYTES / 16 };
+
 struct export_read {
+    struct pb_loop *loop;
     struct store *store;
     enum export_format format;
     export_page_fn *fn;
@@ -14,6 +18,7 @@ struct export_read {
     uint64_t next;
     struct buf arguments, result, text;
     bool has_arguments, has_result;
+    bool writing, cancelled; /* a worker has it; and nobody wants it any more */
 };
 
 /* The strings of a record. */
@@ -82,9 +87,9 @@ static bool is_over(struct export_read *r, const struct pb_error *err)
     return true;
 }
 
-static void next_one(struct export_read *r)
+/* One is written. */
+static void go_on(struct export_read *r)
 {
-    write_one(r);
     if (r->at < r->n && r->text.n >= EXPORT_PAGE_BYTES)
         r->next = r->calls[r->at - 1].no;
     else if (r->at < r->n) {
@@ -92,6 +97,29 @@ static void next_one(struct export_read *r)
         return;
     }
     finish(r, NULL);
+}
+
+static void on_worker(void *ctx) { write_one(ctx); }
+
+static void on_written(void *ctx)
+{
+    struct export_read *r = ctx;
+
+    r->writing = false;
+    if (r->cancelled)
+        export_free(r);
+    else
+        go_on(r);
+}
+
+static void next_one(struct export_read *r)
+{
+    r->writing = r->arguments.n + r->result.n > EXPORT_SMALL_BYTES &&
+                 loop_work(r->loop, on_worker, on_written, r, NULL) == 0;
+    if (r->writing)
+        return;
+    write_one(r);
+    go_on(r);
 }
 
 static void on_result(void *ctx, struct span bytes, const struct pb_error *err)
@@ -182,13 +210,13 @@ static void on_page(void *ctx, const struct call_page *p, const struct pb_error 
     fetch(r);
 }
 
-struct export_read *export_page(struct store *s, const struct call_query *q, enum export_format f,
-                                export_page_fn *fn, void *ctx)
+struct export_read *export_page(struct pb_loop *loop, struct store *s, const struct call_query *q,
+                                enum export_format f, export_page_fn *fn, void *ctx)
 {
     struct export_read *r = NEW(struct export_read);
     struct call_query some = *q;
 
-    *r = (struct export_read){ .store = s, .format = f, .fn = fn, .ctx = ctx };
+    *r = (struct export_read){ .loop = loop, .store = s, .format = f, .fn = fn, .ctx = ctx };
     if (!some.limit || some.limit > EXPORT_PAGE_CALLS)
         some.limit = EXPORT_PAGE_CALLS;
     r->read = store_find(s, &some, on_page, r);
@@ -202,5 +230,7 @@ void export_cancel(struct export_read *r)
 {
     if (r->read)
         store_cancel(r->read);
-    export_free(r);
+    r->cancelled = true;
+    if (!r->writing)
+        export_free(r);
 }

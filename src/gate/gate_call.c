@@ -44,14 +44,14 @@ int gate_execute(struct gate *g, const struct order_walk *w, struct held_order *
         spec.plain = false;
     }
     if (!held && !gate_records(g, w->look))
-        return hub_call(g->hub, &spec, out_id, err);
+        return gate_send(g, w, &spec, out_id, err);
     r = run_new(g, o, w->look, w->verdict.rule, w->granted ? "grant" : NULL);
     r->held = held;
     spec.ended = run_ended;
     spec.ended_ctx = r;
     if (held)
         spec.uuid = held->uuid;
-    rc = hub_call(g->hub, &spec, out_id, &why);
+    rc = gate_send(g, w, &spec, out_id, &why);
     if (rc < 0) {
         r->told = true;
         run_ended(r, &(struct call_end){ .reply = &(struct client_reply){ .err = &why },

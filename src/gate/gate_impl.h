@@ -5,6 +5,7 @@
  *   gate_own.c      orders for tools of our own
  *   gate_hold.c     orders that wait for an answer
  *   gate_record.c   what is recorded of them
+ *   gate_wait.c     orders whose server is yet to come up
  *   steps.c         the table of steps
  *   explain.c       where a call would stop, and why
  *   grants.c        permissions for a while
@@ -175,6 +176,12 @@ void own_order_done(struct own_order *o);
 bool own_needs_permission(const struct gate *g, const struct order *o, struct buf *why);
 /* The params of the call. */
 void own_params(struct buf *out, const struct order *o, const char *uuid);
+
+/* ---- gate_wait.c ---- */
+
+/* hub_call(). What has to wait for its server is decided again if the rules change meanwhile. */
+MUST_CHECK int gate_send(struct gate *g, const struct order_walk *w, const struct call_spec *spec,
+                         uint64_t *out_id, struct pb_error *err);
 
 /* ---- gate_hold.c ---- */
 

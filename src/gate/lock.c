@@ -151,13 +151,16 @@ static int read_section(const struct lock_reading *r, const char *server, enum v
 static int read_server(const struct lock_reading *r, struct json v)
 {
     const char *server = own_key(r, v).p;
+    AUTO_JSON struct json_doc doc = { 0 }; /* of each its own: a tape is bounded */
     int rc = 0;
 
     if (spec_check_name(span_of(server), NULL) < 0)
         return wrong(r, v, "this is no name of a server");
     if (!json_is(v, JSON_OBJECT))
         return wrong(r, v, "expected an object with tools, prompts and instructions");
-    JSON_FOREACH(m, v) {
+    if (json_parse(&doc, json_text(v), NULL, r->err) < 0)
+        return fail_in(r->err, "server '%s'", server);
+    JSON_FOREACH(m, json_root(&doc)) {
         size_t i = 0;
 
         while (i < ARRAY_LEN(sections) && !json_key_is(m, sections[i].member))
@@ -215,7 +218,7 @@ static int read_root(const struct lock_reading *r, struct json root)
 
 static int parse(struct lock *out, struct span text, struct pb_error *err)
 {
-    static const struct json_opts opts = { .unique_depth = JSON_ALL };
+    static const struct json_opts opts = { .keep_depth = 2, .unique_depth = JSON_ALL };
     AUTO_JSON struct json_doc doc = { 0 };
     struct lock_reading r = { out, text, err };
     int rc = json_parse(&doc, text, &opts, err);
@@ -321,7 +324,7 @@ static int read_file(const char *path, struct buf *text, struct stat *st, struct
 
 static int parse_file(struct lock *out, const char *path, struct span text, struct pb_error *err)
 {
-    struct pb_error why;
+    struct pb_error why = { 0 };
 
     if (!span_trim(text).n || parse(out, text, &why) == 0)
         return 0;
@@ -385,8 +388,26 @@ static int merge(struct lock *l, const struct lock_pin *changes, size_t n, struc
     free(l->v);
     l->v = all;
     l->n = m;
-    return m > PINS_MAX ? fail(err, PB_E_LIMIT, "it would hold more than %d definitions", PINS_MAX)
-                        : 0;
+    return m > PINS_MAX ? fail(err, PB_E_LIMIT, "more than %d definitions", PINS_MAX) : 0;
+}
+
+/* What is not read again would be lost, and all that was approved with it. */
+static int check_written(struct span text, struct pb_error *err)
+{
+    AUTO_LOCK struct lock l = { 0 };
+
+    if (text.n > PIN_LOCK_BYTES_MAX)
+        return fail(err, PB_E_LIMIT, "more than %d bytes", PIN_LOCK_BYTES_MAX);
+    return parse(&l, text, err);
+}
+
+static int fail_too_much(struct pb_error *err, const char *path)
+{
+    return fail_in(err,
+                   "'%s' is left as it is, for it could not be read again ('patchbay approve "
+                   "SERVER' forgets what a server does not list any more; what servers that are "
+                   "not used have there can be taken out)",
+                   path);
 }
 
 static int replace(const char *path, const struct stat *st, struct span text, struct pb_error *err)
@@ -418,10 +439,14 @@ int lock_change(const char *path, const struct lock_pin *changes, size_t n, stru
         rc = parse_file(&l, file, buf_span(&text), err);
     if (rc == 0)
         rc = merge(&l, changes, n, err);
+    if (rc == -(int)PB_E_LIMIT)
+        return fail_too_much(err, file);
     if (rc < 0)
         return rc;
     write_lock(&now, &l);
     if (span_eq(buf_span(&now), buf_span(&text)))
         return 0;
+    if (check_written(buf_span(&now), err) < 0)
+        return fail_too_much(err, file);
     return replace(file, &st, buf_span(&now), err);
 }

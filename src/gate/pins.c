@@ -170,8 +170,19 @@ static void put_names(struct buf *out, const struct pin_server *s, enum pin_stat
         buf_printf(out, " and %zu more", n - PINS_TOLD_MAX);
 }
 
+static size_t beyond_of(const struct pin_server *s)
+{
+    size_t n = 0;
+
+    for (int k = 0; k < VET_KINDS; k++)
+        n += s->beyond[k];
+    return n;
+}
+
 static void write_message(struct buf *out, const struct pin_server *s)
 {
+    size_t beyond = beyond_of(s);
+
     if (s->held) {
         buf_str(out, "Changed since it was approved, and held back:");
         put_names(out, s, PIN_HELD);
@@ -181,9 +192,9 @@ static void write_message(struct buf *out, const struct pin_server *s)
                 out->n ? ". Changed since it was approved:" : "Changed since it was approved:");
         put_names(out, s, PIN_CHANGED);
     }
-    if (s->beyond)
+    if (beyond)
         buf_printf(out, "%sHeld back: %zu definitions beyond the %d that are kept of one server",
-                   out->n ? ". " : "", s->beyond, PINS_SERVER_MAX);
+                   out->n ? ". " : "", beyond, PINS_SERVER_MAX);
     buf_printf(out, ". 'patchbay verify %s' shows what, 'patchbay approve %s' lets it in", s->name,
                s->name);
 }
@@ -192,7 +203,8 @@ static void tell_server(struct pins *p, struct pin_server *s)
 {
     AUTO_BUF struct buf message = { 0 };
     struct link *l = hub_link(p->g->hub, s->name);
-    bool well = !s->held && !s->changed && !s->beyond;
+    size_t beyond = beyond_of(s);
+    bool well = !s->held && !s->changed && !beyond;
     uint64_t hash;
 
     s->news = false;
@@ -208,7 +220,7 @@ static void tell_server(struct pins *p, struct pin_server *s)
         link_log(l, PB_LOG_WARNING, "%s", buf_cstr(&message));
         log_warn("server '%s': %s", s->name, buf_cstr(&message));
     }
-    hub_tell_pins(p->g->hub, s->name, s->held + s->beyond, s->changed,
+    hub_tell_pins(p->g->hub, s->name, s->held + beyond, s->changed,
                   well ? NULL : buf_cstr(&message));
 }
 
@@ -282,7 +294,7 @@ static bool first_seen(struct pins *p, struct pin_server *s, struct pin *gone,
     struct pin *pin = gone;
 
     if (!pin && (s->pins.n >= PINS_SERVER_MAX || p->n >= PINS_MAX)) {
-        s->beyond++;
+        s->beyond[i->kind]++;
         tell_later(p, s);
         return false;
     }
@@ -334,6 +346,18 @@ static void note_change(struct pin *pin, const struct vet_item *i, enum pin_stat
     set_state(pin, state);
 }
 
+/* All of one list is about to be looked at. */
+static void begin_look(void *ctx, const char *server, enum vet_kind kind)
+{
+    struct pins *p = ctx;
+    struct pin_server *s = map_get(&p->servers, span_of(server));
+
+    if (!s || !s->beyond[kind])
+        return;
+    s->beyond[kind] = 0;
+    tell_later(p, s);
+}
+
 static bool look(void *ctx, const struct spec *spec, const struct vet_item *i, bool running)
 {
     struct pins *p = ctx;
@@ -368,9 +392,10 @@ static void explain(void *ctx, const char *server, enum vet_kind kind, struct sp
 
     if (!pin) {
         fault_fail(err, FAULT_HELD,
-                   "'%.*s' of server '%s' is held back: %d definitions are kept of one server; "
-                   "'patchbay approve %s' forgets those that it does not list any more",
-                   shown, name.p, server, PINS_SERVER_MAX, server);
+                   "'%.*s' of server '%s' is held back: what is kept of definitions is full (%d of "
+                   "one server, %d of all); 'patchbay approve %s' forgets those that it does not "
+                   "list any more, and makes room",
+                   shown, name.p, server, PINS_SERVER_MAX, PINS_MAX, server);
         return;
     }
     clock_iso(pin->approved_at, at);
@@ -409,6 +434,22 @@ static void forget(struct pin *pin)
     pin_touch(pin);
 }
 
+static int check_version(const struct pins *p, const struct pin_choice *c, struct pb_error *err)
+{
+    struct pin_choice whole = { .server = c->server, .kind = -1 };
+    char now[2 * SHA256_BYTES + 1];
+
+    if (!c->version)
+        return 0;
+    pins_version(p, &whole, now);
+    return strcmp(now, c->version) == 0
+               ? 0
+               : fail(err, PB_E_INVALID,
+                      "what has changed of server '%s' is not what was looked at any more: look at "
+                      "it again, then approve that",
+                      c->server);
+}
+
 static int check_choice(const struct pins *p, const struct pin_choice *c, struct pb_error *err)
 {
     const struct pin_server *s = c->server ? map_get(&p->servers, span_of(c->server)) : NULL;
@@ -419,6 +460,8 @@ static int check_choice(const struct pins *p, const struct pin_choice *c, struct
     if (c->server && !s)
         return fail(err, PB_E_NOT_FOUND, "nothing is known of a server '%.*s'", HUB_NAME_MAX,
                     c->server);
+    if (check_version(p, c, err) < 0)
+        return -PB_E_INVALID;
     for (size_t at = 0; s && (slot = map_next(&s->pins, &at));) {
         const struct pin *pin = slot->value;
 
@@ -512,9 +555,9 @@ void pins_prune(struct pins *p, const char *server)
         MAP_FOREACH(slot, &s->pins)
             if (may_prune(p, slot->value))
                 forget(slot->value);
-        if (s->beyond)
+        if (beyond_of(s))
             tell_later(p, s);
-        s->beyond = 0;
+        memset(s->beyond, 0, sizeof s->beyond);
     }
     hub_vet_again(p->g->hub, server);
 }
@@ -526,10 +569,13 @@ static void take_pin(struct pins *p, const struct lock_pin *from)
     struct pin_server *s = get_server(p, from->server);
     struct pin *pin = find_in(s, from->kind, from->name);
 
-    if (pin && pin->dirty && !pin->first) /* ours is newer */
+    if (pin && pin->dirty && !pin->first) { /* ours is newer */
+        pin->round = p->round;
         return;
+    }
     if (!pin)
         pin = add_pin(p, s, from->kind, from->name);
+    pin->round = p->round;
     pin->dirty = 0;
     pin->first = pin->gone = false;
     memcpy(pin->approved, from->approved, SHA512_BYTES);
@@ -542,35 +588,18 @@ static void take_pin(struct pins *p, const struct lock_pin *from)
     }
 }
 
-static bool lock_has(const struct map *keys, const struct pin *pin)
-{
-    AUTO_BUF struct buf key = { 0 };
-
-    buf_printf(&key, "%s\n", pin->server);
-    put_key(&key, pin->kind, pin->name);
-    return map_get(keys, buf_span(&key)) != NULL;
-}
-
 /* What somebody has taken out of it is not known any more. */
-static void forget_others(struct pins *p, const struct lock *l)
+static void forget_others(struct pins *p)
 {
-    struct map keys = { 0 };
     struct map_slot *server, *slot;
 
-    for (size_t i = 0; i < l->n; i++) {
-        AUTO_BUF struct buf key = { 0 };
-
-        buf_printf(&key, "%s\n", l->v[i].server);
-        put_key(&key, l->v[i].kind, l->v[i].name);
-        map_put(&keys, buf_span(&key), p);
-    }
     MAP_FOREACH(server, &p->servers) {
         struct pin_server *s = server->value;
 
         MAP_FOREACH(slot, &s->pins) {
             struct pin *pin = slot->value;
 
-            if (pin->dirty || pin->state == PIN_HELD || lock_has(&keys, pin))
+            if (pin->dirty || pin->state == PIN_HELD || pin->round == p->round)
                 continue;
             if (pin->state != PIN_APPROVED)
                 set_state(pin, PIN_APPROVED);
@@ -579,16 +608,90 @@ static void forget_others(struct pins *p, const struct lock *l)
             pin_free(pin);
         }
     }
-    map_done(&keys);
 }
 
-void pins_take(struct pins *p, const struct lock *l)
+/* A lock that was read again: its pins are taken over, what it does not have is forgotten, and then
+ * servers are looked at again, one by one. Each turn of the loop does a part of that. */
+struct pins_taking {
+    struct pins *p;
+    struct lock lock;
+    size_t at; /* of its pins */
+    char **servers;
+    size_t n_servers, server; /* and of these */
+    struct timer more;
+};
+
+static void taking_free(struct pins_taking *t)
 {
-    forget_others(p, l);
-    for (size_t i = 0; i < l->n; i++)
-        take_pin(p, &l->v[i]);
-    gate_forget_looks(p->g);
-    hub_vet_again(p->g->hub, NULL);
+    timer_stop(&t->more);
+    lock_done(&t->lock);
+    for (size_t i = 0; i < t->n_servers; i++)
+        free(t->servers[i]);
+    free(t->servers);
+    free(t);
+}
+
+/* Those that there are now; they may come and go while it is gone through them. */
+static void list_servers(struct pins_taking *t)
+{
+    struct map_slot *slot;
+
+    t->servers = mem_alloc((t->p->servers.n + 1) * sizeof *t->servers);
+    MAP_FOREACH(slot, &t->p->servers)
+        t->servers[t->n_servers++] = mem_dup(((struct pin_server *)slot->value)->name);
+}
+
+/* True: that was all. */
+static bool take_more(struct pins_taking *t)
+{
+    struct pins *p = t->p;
+    size_t work = 0;
+
+    for (; t->at < t->lock.n && work < PINS_TURN_MAX; work++)
+        take_pin(p, &t->lock.v[t->at++]);
+    if (t->at < t->lock.n)
+        return false;
+    if (!t->servers) {
+        forget_others(p);
+        gate_forget_looks(p->g);
+        list_servers(t);
+        return false;
+    }
+    while (t->server < t->n_servers && work < PINS_TURN_MAX) {
+        const char *name = t->servers[t->server++];
+        const struct pin_server *s = map_get(&p->servers, span_of(name));
+
+        hub_vet_again(p->g->hub, name);
+        work += s ? s->pins.n + 1 : 1;
+    }
+    return t->server == t->n_servers;
+}
+
+static void on_more(void *ctx)
+{
+    struct pins_taking *t = ctx;
+    struct pins *p = t->p;
+
+    if (!take_more(t)) {
+        timer_start(&t->more, 0);
+        return;
+    }
+    p->taking = NULL;
+    taking_free(t);
+    pins_taken(p);
+}
+
+void pins_take(struct pins *p, struct lock *l)
+{
+    struct pins_taking *t = NEW(struct pins_taking);
+
+    t->p = p;
+    t->lock = *l;
+    *l = (struct lock){ 0 };
+    timer_init(&t->more, p->loop, on_more, t);
+    p->taking = t;
+    p->round++;
+    on_more(t);
 }
 
 struct pins *pins_new(struct gate *g, const struct pins_options *o)
@@ -601,7 +704,7 @@ struct pins *pins_new(struct gate *g, const struct pins_options *o)
     pins_file_init(p, o);
     for (size_t i = 0; o->lock && i < o->lock->n; i++)
         take_pin(p, &o->lock->v[i]);
-    hub_set_vet(g->hub, &(struct hub_vet){ look, explain, p });
+    hub_set_vet(g->hub, &(struct hub_vet){ begin_look, look, explain, p });
     return p;
 }
 
@@ -645,6 +748,8 @@ void pins_close(struct pins *p)
             if (pin->reading)
                 store_cancel(TAKE(pin->reading));
         }
+    if (p->taking)
+        taking_free(TAKE(p->taking));
     pins_file_close(p);
 }
 

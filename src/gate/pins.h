@@ -36,13 +36,15 @@ void pins_reread(struct pins *p);
 
 /* Which of them. */
 struct pin_choice {
-    const char *server; /* NULL: of all */
-    int kind;           /* enum vet_kind; -1: of every */
-    struct span name;   /* p NULL: each */
-    const char *cid;    /* only if it is this now; NULL: whatever it is. With a name */
+    const char *server;  /* NULL: of all */
+    int kind;            /* enum vet_kind; -1: of every */
+    struct span name;    /* p NULL: each */
+    const char *cid;     /* only if it is this now; NULL: whatever it is. With a name */
+    const char *version; /* only if all that has changed of the server is this; NULL: whatever */
 };
 /* Lets in what differs, all that is chosen or nothing. -PB_E_NOT_FOUND there is no such thing,
- * -PB_E_INVALID it is not `cid` (any more), or its server has not said it since the program runs.
+ * -PB_E_INVALID it is not `cid` or `version` (any more), or its server has not said it since the
+ * program runs.
  * *done: how many were let in. */
 MUST_CHECK int pins_approve(struct pins *p, const struct pin_choice *c, size_t n, size_t *done,
                             struct pb_error *err);
@@ -54,5 +56,8 @@ typedef void pins_synced_fn(void *ctx, const struct pb_error *err);
 void pins_sync(struct pins *p, pins_synced_fn *fn, void *ctx);
 
 /* p NULL: there are none. The members of an object: "pins", those that are not approved first, each
- * of these with its "diff"; how many there are of each state; "lock", and what is wrong with it. */
+ * of these with its "diff" or why it has none, "diff_missing": its server has not said it since the
+ * program runs ("unsaid"), or there is too much of it all ("room"): then it has one when it is
+ * asked for by its name alone. And how many there are of each state; "version", of what has changed
+ * of all these; "lock", and what is wrong with it. */
 void pins_put(struct pins *p, struct json_out *o, const struct pin_choice *c);

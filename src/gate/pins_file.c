@@ -2,6 +2,9 @@
  * what is there first: others may have changed it. */
 #include "pins_impl.h"
 #include <poll.h>
+#include <stdatomic.h>
+
+enum { CLOSE_STEP_MS = 5 };
 
 struct lock_job {
     struct pins *p; /* NULL: gone */
@@ -13,6 +16,10 @@ struct lock_job {
     struct lock lock;
     struct pb_error err;
     int rc;
+    unsigned refs; /* loop thread */
+    struct lock_job
+        *after; /* the last one comes after the one that was under way; NULL: none was */
+    atomic_bool worked;
 };
 
 struct sync_wait {
@@ -89,6 +96,7 @@ static struct lock_job *job_new(struct pins *p, bool write)
 {
     struct lock_job *j = NEW(struct lock_job);
 
+    j->refs = 1;
     j->p = p;
     j->path = mem_dup(p->path);
     if (write)
@@ -96,8 +104,11 @@ static struct lock_job *job_new(struct pins *p, bool write)
     return j;
 }
 
-static void job_free(struct lock_job *j)
+static void job_unref(struct lock_job *j)
 {
+    if (!j || --j->refs)
+        return;
+    job_unref(j->after);
     lock_done(&j->lock);
     arena_done(&j->arena);
     free(j->changes);
@@ -110,8 +121,11 @@ static void work(void *ctx)
 {
     struct lock_job *j = ctx;
 
+    while (j->after && !atomic_load(&j->after->worked)) /* it would write what was before */
+        poll(NULL, 0, CLOSE_STEP_MS);
     j->rc = j->changes ? lock_change(j->path, j->changes, j->n, &j->err)
                        : lock_read(&j->lock, j->path, &j->err);
+    atomic_store(&j->worked, true);
 }
 
 /* What the lock knows now; what it has forgotten is gone. */
@@ -167,7 +181,7 @@ static void after_write(struct pins *p, const struct lock_job *j)
     tell_syncs(p, j->upto, err);
 }
 
-static void after_read(struct pins *p, const struct lock_job *j)
+static void after_read(struct pins *p, struct lock_job *j)
 {
     keep_problem(p, j->rc < 0 ? &j->err : NULL);
     if (j->rc == 0)
@@ -185,24 +199,31 @@ static void over(void *ctx)
             after_write(p, j);
         else
             after_read(p, j);
-        if (p->reread && !p->job)
-            begin(p, false);
-        else if (!list_empty(&p->syncs) && !p->job)
-            begin(p, true);
+        pins_taken(p);
+    } else if (j->rc < 0 && j->changes) {
+        log_warn("what is approved is not kept: %s", j->err.msg);
     }
-    job_free(j);
+    job_unref(j);
+}
+
+void pins_taken(struct pins *p)
+{
+    if (p->reread)
+        begin(p, false);
+    else if (!list_empty(&p->syncs))
+        begin(p, true);
 }
 
 static void begin(struct pins *p, bool write)
 {
-    if (p->job || p->closed)
+    if (p->job || p->taking || p->closed)
         return;
     p->job = job_new(p, write);
     if (!write)
         p->reread = false;
     if (loop_work(p->loop, work, over, p->job, NULL) == 0)
         return;
-    job_free(TAKE(p->job)); /* no worker is free: later */
+    job_unref(TAKE(p->job)); /* no worker is free: later */
     p->reread |= !write;
     timer_start_weak(&p->write, PIN_WRITE_MS);
 }
@@ -211,7 +232,7 @@ static void on_write(void *ctx)
 {
     struct pins *p = ctx;
 
-    if (p->job) /* it is told again when that is over */
+    if (p->job || p->taking) /* it is told again when that is over */
         timer_start_weak(&p->write, PIN_WRITE_MS);
     else if (p->reread)
         begin(p, false);
@@ -252,8 +273,8 @@ void pins_file_init(struct pins *p, const struct pins_options *o)
         keep_problem(p, o->lock_err);
 }
 
-/* The program ends: what is not in the lock yet gets there now, in its own time. A worker that is
- * at it is left alone; who closes the loop waits for it. */
+/* The program ends: what is not in the lock yet gets there, by a worker, after the one that may be
+ * at it. Who closes the loop waits for them. */
 void pins_file_close(struct pins *p)
 {
     static const struct pb_error ends = { PB_E_CLOSED, 0, "patchbay is stopping" };
@@ -264,9 +285,15 @@ void pins_file_close(struct pins *p)
     if (p->path && any_dirty(p)) {
         struct lock_job *j = job_new(p, true);
 
-        work(j);
-        keep_problem(p, j->rc < 0 ? &j->err : NULL);
-        job_free(j);
+        j->p = NULL;
+        if (p->job) {
+            j->after = p->job;
+            p->job->refs++;
+        }
+        if (loop_work(p->loop, work, over, j, NULL) < 0) { /* no worker is free: nor is one at it */
+            work(j);
+            over(j);
+        }
     }
     p->job = NULL;
     tell_syncs(p, UINT64_MAX, &ends);

@@ -21,14 +21,16 @@ struct pin {
     uint64_t dirty;                /* of which edit the lock does not know; 0: it knows all */
     bool first;                    /* trusted because the lock did not know it; it may do by now */
     bool gone;                     /* forgotten; here until the lock has forgotten it, too */
+    uint64_t round;                /* of the last lock that knew it */
     struct blob *old, *text;       /* canonical, when it is not approved; NULL: not at hand */
     struct store_read *reading;    /* of the old one */
 };
 
 struct pin_server {
     char *name;
-    struct map pins;              /* kind and name -> struct pin */
-    size_t held, changed, beyond; /* beyond: held back, past PINS_SERVER_MAX */
+    struct map pins; /* kind and name -> struct pin */
+    size_t held, changed;
+    size_t beyond[VET_KINDS]; /* held back, past PINS_SERVER_MAX, in the last list of each */
     bool news;
     uint64_t told; /* hash of what was said last */
 };
@@ -46,9 +48,11 @@ struct pins {
     uint64_t edits;
     struct timer write;
     struct lock_job *job;
-    bool reread;             /* once more, when the job is over */
-    struct list syncs;       /* who waits */
-    struct pb_error problem; /* code 0: none */
+    bool reread;                /* once more, when the job is over */
+    struct pins_taking *taking; /* of a lock that was read again; NULL: none */
+    uint64_t round;             /* how many were */
+    struct list syncs;          /* who waits */
+    struct pb_error problem;    /* code 0: none */
 };
 
 /* gate.c */
@@ -57,13 +61,20 @@ void pins_close(struct pins *p);
 void pins_free(struct pins *p);
 
 /* pins.c */
-/* What the lock says, now or again. */
-void pins_take(struct pins *p, const struct lock *l);
+/* What the lock says again, PINS_TURN_MAX of it in a turn. Takes it over; until p->taking is NULL
+ * it is at it, and then pins_taken() is called. */
+void pins_take(struct pins *p, struct lock *l);
 void pin_free(struct pin *pin);
 bool pin_fits(const struct pin *pin, const struct pin_choice *c);
 
+/* pins_put.c */
+/* What stands for all that has changed of those that are chosen: their names and what they are. */
+void pins_version(const struct pins *p, const struct pin_choice *c,
+                  char out[static 2 * SHA256_BYTES + 1]);
+
 /* pins_file.c */
 void pins_file_init(struct pins *p, const struct pins_options *o);
+void pins_taken(struct pins *p);
 /* It is to be in the lock. */
 void pin_touch(struct pin *pin);
 void pins_file_close(struct pins *p);

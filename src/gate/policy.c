@@ -80,7 +80,20 @@ static int read_server(struct rule_reading *rd, struct json v)
 }
 static int read_tool(struct rule_reading *rd, struct json v)
 {
-    return read_globs(rd, v, &rd->r->tools);
+    int rc = read_globs(rd, v, &rd->r->tools);
+    const char **uris;
+    size_t n = 0;
+
+    if (rc < 0)
+        return rc;
+    while (rd->r->tools[n])
+        n++;
+    uris = arena_alloc(&rd->p->arena, (n + 1) * sizeof *uris);
+    for (size_t i = 0; i < n; i++)
+        uris[i] = uri_glob(&rd->p->arena, rd->r->tools[i]);
+    uris[n] = NULL;
+    rd->r->uris = uris;
+    return 0;
 }
 /* One that is misspelt would never apply. */
 static bool is_method_glob(const char *glob)

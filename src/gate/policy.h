@@ -29,6 +29,9 @@
  *     answer_by    who may answer: "console", "cli", "client", "webhook", or a list; else all
  *     ask_s        how long a question waits
  *
+ * Of a resource `tool` is its URI, held against it as it was sent and as a server may take it: one
+ * is enough for a rule that asks or denies, both must fit one that allows.
+ *
  * A condition that cannot be decided (a pattern that takes too long) counts against the call: it
  * holds in a rule that asks or denies, and does not in one that allows. */
 #pragma once

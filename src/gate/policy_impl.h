@@ -3,6 +3,7 @@
  *   policy.c        rules: read and found
  *   policy_match.c  does a rule apply to an order?
  *   policy_args.c   conditions on arguments
+ *   policy_uri.c    the ways to write one URI
  *   policy_when.c   times of the day */
 #pragma once
 #include "gate.h"
@@ -33,6 +34,7 @@ struct rule {
     enum policy_action action;
     const char *name, *reason;
     const char *const *servers, *const *tools, *const *methods, *const *callers, *const *modes;
+    const char *const *uris; /* tools, as uri_glob() has them; NULL: there are none */
     unsigned faces;          /* bits; 0: all */
     unsigned must, must_not; /* annotations, bits */
     struct arg_condition *args;
@@ -58,6 +60,13 @@ MUST_CHECK int arg_condition_read(struct arg_condition *c, struct json v, struct
 void arg_condition_done(struct arg_condition *c);
 /* `steps`: what looking may still cost; past it nothing is decided. */
 enum holds arg_condition_holds(struct arg_condition *c, struct json arguments, size_t *steps);
+
+/* policy_uri.c */
+/* The same URI as simply as it can be written: names in small letters, percent signs decoded once,
+ * dots followed. *path_end: where its query or fragment begins in `out`. */
+void uri_normal(struct buf *out, struct span uri, size_t *path_end);
+/* What matches URIs that uri_normal() made, of what matches them as people write them. */
+char *uri_glob(struct arena *a, const char *glob);
 
 /* policy_when.c */
 MUST_CHECK int time_of_day_read(struct time_of_day *t, struct json v, struct pb_error *err);

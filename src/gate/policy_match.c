@@ -15,12 +15,12 @@ enum { READ_ONLY, DESTRUCTIVE };
 
 int annotation_read(struct rule *r, struct span word, struct pb_error *err)
 {
-    bool not = word.n && *word.p == '!';
-    struct span plain = not ? span_from(word, 1) : word;
+    bool negated = word.n && *word.p == '!';
+    struct span plain = negated ? span_from(word, 1) : word;
 
     for (unsigned i = 0; i < ARRAY_LEN(annotations); i++)
         if (span_is(plain, annotations[i].word)) {
-            *(not ? &r->must_not : &r->must) |= 1U << i;
+            *(negated ? &r->must_not : &r->must) |= 1U << i;
             return 0;
         }
     return fail(err, PB_E_INVALID,
@@ -83,12 +83,48 @@ static bool names_tool(const char *const *globs, const struct policy_subject *s)
                                                 any_glob(globs, span_from(s->tool, before + 1))));
 }
 
+/* Who decodes more often than this is not helped. */
+enum { URI_ROUNDS = 3 };
+
+/* Is the URI, as it is written or as a server may take it, one of these? To be let through it must
+ * be so in both ways, to be stopped in one; then what is behind "?" or "#" does not matter either.
+ */
+static bool fits_uri(const struct rule *r, struct span uri)
+{
+    AUTO_BUF struct buf even = { 0 }, odd = { 0 };
+    bool lets = r->action == POLICY_ALLOW, written = any_glob(r->tools, uri), fits = false;
+
+    if (lets != written) /* decided, the one way or the other */
+        return written;
+    for (int i = 0; i < URI_ROUNDS; i++) {
+        struct buf *now = i % 2 ? &odd : &even, *last = i % 2 ? &even : &odd;
+        struct span form, path;
+        size_t path_end;
+
+        now->n = 0;
+        uri_normal(now, i ? buf_span(last) : uri, &path_end);
+        form = buf_span(now);
+        path = span_make(form.p, path_end);
+        fits = any_glob(r->tools, form) || any_glob(r->uris, form) ||
+               (!lets && (any_glob(r->tools, path) || any_glob(r->uris, path)));
+        if (lets || fits || (i && span_eq(form, buf_span(last))))
+            break;
+    }
+    return fits;
+}
+
+static bool fits_name(const struct rule *r, const struct policy_subject *s)
+{
+    return strncmp(s->method, "resources/", 10) == 0 ? fits_uri(r, s->tool)
+                                                     : names_tool(r->tools, s);
+}
+
 /* All that does not depend on who asks, when, and with which arguments. */
 static bool fits_tool(const struct rule *r, const struct policy_subject *s)
 {
     if (!fits_method(r, s) ||
         (r->servers && !any_glob(r->servers, span_of(s->server ? s->server : ""))) ||
-        (r->tools && !names_tool(r->tools, s)))
+        (r->tools && !fits_name(r, s)))
         return false;
     return (s->annotations & r->must) == r->must && !(s->annotations & r->must_not);
 }

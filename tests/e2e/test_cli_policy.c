@@ -255,6 +255,12 @@ TEST(each_step_is_told_and_what_to_do_next)
     /* And nothing was called, nor asked. */
     CHECK_INT(waiting_now(), 0);
 
+    /* what was allowed to others, a REST client say, is told of when they are named */
+    CHECK_INT(RUN("explain", "ex.echo", "--face", "cli", "--conversation", "rest-0123abcd"), 0);
+    CHECK_HAS(out, "A call would wait until somebody allows it.");
+    CHECK_INT(RUN("grants", "add", "rest-0123abcd", "ex/echo"), 0);
+    CHECK_INT(RUN("explain", "ex.echo", "--face", "cli", "--conversation", "rest-0123abcd"), 0);
+    CHECK_HAS(out, "A call would be made.");
     CHECK_INT(RUN("explain", "ex.echo", "--face", "phone"), 1);
     CHECK_HAS(err, "face: expected mcp_server, rest, cli or agent, not 'phone'");
     CHECK_INT(RUN("explain", "ex.echo", "--mode", "nope"), 1);

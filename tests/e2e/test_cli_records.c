@@ -337,6 +337,55 @@ TEST(calls_are_deleted_when_that_is_said_twice)
     rig_end();
 }
 
+/* More than one message carries: characters of several bytes are not cut. */
+TEST(long_bytes_come_in_pieces)
+{
+    enum { WORDS_N = 60000 };
+    AUTO_BUF struct buf text = { 0 };
+    char cid[256];
+
+    begin_recording();
+    for (int i = 0; i < WORDS_N; i++)
+        buf_printf(&text, "%05d \xe2\x82\xac", i);
+    write_file(in_home("long"), buf_cstr(&text));
+    CHECK_INT(RUN("call", "ex.echo", "text=@long"), 0);
+    CHECK_INT(RUN("calls", "--json"), 0);
+    snprintf(cid, sizeof cid, "%s", member("calls.0.arguments_cid"));
+    CHECK_INT(RUN("object", cid), 0);
+    CHECK_INT(strlen(out), text.n + strlen("{\"text\":\"\"}"));
+    CHECK_HAS(out, buf_cstr(&text));
+    CHECK_INT(RUN("object", cid, "--output", in_home("object")), 0);
+    CHECK_HAS(file_text("object"), buf_cstr(&text));
+    CHECK_INT(RUN("calls", "export", "--format", "har"), 0);
+    CHECK_HAS(out, "59999 \xe2\x82\xac");
+    rig_end();
+}
+
+/* To a pipe the bytes that were recorded, to a terminal nothing that moves it. */
+TEST(what_is_exported_does_not_move_a_terminal)
+{
+    char cid[256];
+
+    begin_recording();
+    echo("a\xc2\x9b"
+         "31mb\x7f\xe2\x80\xae");
+    CHECK_INT(RUN("calls", "export"), 0);
+    CHECK_HAS(out, "a\xc2\x9b"
+                   "31mb\x7f\xe2\x80\xae");
+    CHECK_INT(run_on_terminal(WORDS("calls", "export")), 0);
+    CHECK_HAS(out, "a\\u009b31mb\\u007f\\u202e");
+    CHECK(!strchr(out, 0x7f) && !strstr(out, "\xc2\x9b") && !strstr(out, "\xe2\x80\xae"));
+    CHECK_INT(run_on_terminal(WORDS("calls", "--json")), 0);
+    CHECK_HAS(out, "\"total\":1}\r\n");
+    CHECK_INT(RUN("calls", "--json"), 0);
+    snprintf(cid, sizeof cid, "%s", member("calls.0.arguments_cid"));
+    CHECK_INT(run_on_terminal(WORDS("object", cid)), 1);
+    CHECK_HAS(out, "may upset the terminal");
+    CHECK_INT(RUN("object", cid), 0);
+    CHECK_HAS(out, "\xc2\x9b");
+    rig_end();
+}
+
 /* ---- as they come ---- */
 
 TEST(calls_are_followed_until_ctrl_c)

@@ -1,5 +1,7 @@
 /* What a person said about the servers of projects: how it is kept, told and taken back. */
 #include "project_rig.h"
+#include <limits.h>
+#include <sys/file.h>
 
 static const char *trusted(void) { return temp_read(temp_path("home/trusted.json")); }
 
@@ -48,6 +50,53 @@ TEST(what_was_not_trusted_is_not_trusted_by_a_change)
     CHECK_INT(RUN("trust", "--yes", "-q"), 0);
     project("\"worse\":{\"command\":\"touch\",\"args\":[\"$HOME/pwned\"]}");
     CHECK_INT(RUN("add", "-s", "project", "-q", "ex", "--", built("patchbay-example-server")), 0);
+    CHECK_INT(RUN("tools"), 0);
+    CHECK_HAS(err, "it has changed since you were asked about it");
+    CHECK_INT(access(temp_path("proj/pwned"), F_OK), -1);
+    rig_end();
+}
+
+/* Does the program have this directory open? Not we ourselves, on the way to becoming it. */
+static bool has_open(pid_t pid, const char *dir)
+{
+    char fd[64], target[512], self[512];
+    ssize_t mine = readlink("/proc/self/exe", self, sizeof self);
+
+    snprintf(fd, sizeof fd, "/proc/%d/exe", (int)pid);
+    if (readlink(fd, target, sizeof target) == mine && memcmp(self, target, (size_t)mine) == 0)
+        return false;
+    for (int i = 3; i < 64; i++) {
+        ssize_t n;
+
+        snprintf(fd, sizeof fd, "/proc/%d/fd/%d", (int)pid, i);
+        n = readlink(fd, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+        if (strcmp(target, dir) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The verb has looked at the file and waits for its turn, and then the file is another. */
+TEST(what_somebody_else_writes_while_the_person_does_is_not_trusted)
+{
+    struct program p = { 0 };
+    AUTO_CLOSE int turn = -1;
+    char dir[PATH_MAX];
+
+    begin();
+    CHECK_INT(RUN("add", "-s", "project", "-q", "ex", "--", built("patchbay-example-server")), 0);
+    CHECK(realpath(home, dir) != NULL);
+    turn = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_INT(flock(turn, LOCK_EX), 0);
+    program_start(
+        &p, (const char *const[]){ "patchbay", "add", "-s", "project", "b", "--", "cat", NULL },
+        temp_path("add.err"));
+    WAIT_FOR(has_open(p.pid, dir));
+    project("\"bad\":{\"command\":\"touch\",\"args\":[\"$HOME/pwned\"]}");
+    CHECK_INT(flock(turn, LOCK_UN), 0);
+    CHECK_INT(program_end(&p, RIG_END_MS), 0);
+    CHECK_HAS(temp_read(temp_path("add.err")), "somebody else has changed it at the same time");
     CHECK_INT(RUN("tools"), 0);
     CHECK_HAS(err, "it has changed since you were asked about it");
     CHECK_INT(access(temp_path("proj/pwned"), F_OK), -1);

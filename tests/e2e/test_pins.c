@@ -1,6 +1,9 @@
 /* Definitions that are not what was approved: held back, or told, until a person lets them in. */
 #include "rest_http.h"
 #include "script_rig.h"
+#include <sys/file.h>
+
+_Static_assert(6000 > 2 * PINS_TURN_MAX, "see a_long_lock_that_somebody_changes_counts_whole");
 
 #define SCHEMA "\"inputSchema\":{\"type\":\"object\"}"
 #define GOOD   "{\"name\":\"t\",\"description\":\"Adds two numbers\"," SCHEMA "}"
@@ -33,6 +36,28 @@ static const char *tools_now(void)
 {
     CHECK_INT(RUN("tools", "s"), 0);
     return out;
+}
+
+/* What the console and scripts send: all that is changed of the server, as it was shown. */
+static int approve_server(void)
+{
+    char body[256];
+
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body, "{\"server\":\"s\",\"version\":\"%s\"}", member("version"));
+    return http("POST", "/api/pins/approve", body);
+}
+
+/* The first of those that have changed. */
+static int approve_first(void)
+{
+    char body[512];
+
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body,
+             "{\"server\":\"s\",\"name\":\"%s\",\"cid\":", member("pins.0.name"));
+    snprintf(body + strlen(body), sizeof body - strlen(body), "\"%s\"}", member("pins.0.cid"));
+    return http("POST", "/api/pins/approve", body);
 }
 
 static const char *pin_state(const char *name)
@@ -207,7 +232,7 @@ TEST(a_session_is_told_that_the_list_has_changed)
     program_say(&client, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{"
                          "\"name\":\"s__t\",\"arguments\":{}}}\n");
     hears(&client, "definition_held");
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\"}"), 200);
+    CHECK_INT(approve_server(), 200);
     hears(&client, "notifications/tools/list_changed");
     program_close_input(&client);
     CHECK_INT(program_end(&client, RIG_END_MS), 0);
@@ -273,11 +298,13 @@ TEST(a_person_lets_it_in)
     CHECK_INT(http("POST", "/api/pins/approve",
                    "{\"server\":\"s\",\"name\":\"t\",\"cid\":\"something else\"}"),
               409);
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"none\"}"), 404);
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"none\"}"), 404);
+    CHECK_INT(
+        http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"none\",\"cid\":\"x\"}"),
+        404);
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"none\",\"version\":\"x\"}"), 404);
     CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"kind\":\"x\"}"), 400);
     CHECK_STR(pin_state("t"), "held");
-    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 200);
+    CHECK_INT(approve_first(), 200);
     CHECK_STR(member("approved"), "1");
     CHECK(!strstr(file_text("patchbay.lock"), "\"held\""));
     CHECK_STR(pin_state("t"), "approved");
@@ -294,6 +321,83 @@ TEST(a_person_lets_it_in)
     CHECK_STR(pin_state("u"), "gone");
     CHECK_INT(RUN("verify", "s.t"), 0);
     CHECK_INT(RUN("verify", "nobody"), 1);
+    rig_end();
+}
+
+/* What came after somebody looked is not let in with what was looked at, nor what nobody has. */
+TEST(a_whole_server_is_approved_as_it_was_looked_at)
+{
+    char body[256];
+
+    script_begin(GOOD "," OTHER, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    announce(EVIL "," OTHER);
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\"}"), 400);
+    CHECK_HAS(member("message"), "version: expected");
+    CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 400);
+    CHECK_HAS(member("message"), "cid: expected");
+    CHECK_INT(http("GET", "/api/pins?server=s", ""), 200);
+    snprintf(body, sizeof body, "{\"server\":\"s\",\"version\":\"%s\"}", member("version"));
+    announce(EVIL ",{\"name\":\"u\",\"description\":\"Steals\"," SCHEMA "}");
+    WAIT_FOR(strcmp(pin_state("u"), "held") == 0);
+    CHECK_INT(http("POST", "/api/pins/approve", body), 409);
+    CHECK_STR(member("error"), "pin_changed");
+    CHECK_HAS(member("message"), "is not what was looked at any more");
+    CHECK_STR(pin_state("t"), "held");
+    CHECK_STR(pin_state("u"), "held");
+    CHECK_INT(approve_server(), 200);
+    CHECK_STR(member("approved"), "2");
+    rig_end();
+}
+
+/* A server may say what it was given in confidence. */
+TEST(a_diff_shows_no_secret)
+{
+    static const char config[] =
+        "\"s\":{\"command\":\"$BUILD/tests/e2e/script_server\",\"args\":[\"$HOME/said\"],"
+        "\"env\":{\"API_KEY\":\"correct-horse-battery\"},\"origin\":\"import\"}";
+    static const char told[] =
+        "{\"name\":\"t\",\"description\":\"Adds with correct-horse-battery\"," SCHEMA "}";
+
+    script_begin(GOOD, "");
+    rig_config(config);
+    CHECK_INT(RUN("tools"), 0);
+    list(told);
+    CHECK_INT(RUN("verify"), 5); /* by a hub of its own */
+    CHECK_HAS(out, "{+***+}");
+    CHECK_HAS(out, "secrets in it are shown as ***");
+    CHECK(!strstr(out, "battery"));
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK(!strstr(out, "battery"));
+    CHECK_STR(member("pins.0.redacted"), "true");
+    CHECK_INT(RUN("verify"), 5);
+    CHECK(!strstr(out, "battery"));
+    rig_end();
+}
+
+TEST(a_long_definition_is_shown_where_it_differs)
+{
+    AUTO_BUF struct buf big = { 0 };
+
+    script_begin(GOOD, "");
+    rig_config(IMPORTED);
+    buf_str(&big, "{\"name\":\"t\",\"description\":\"Adds two numbers\",\"a\":[");
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&big, "%s%d", i ? "," : "", i);
+    buf_str(&big, "],\"z\":\"harmless\"," SCHEMA "}");
+    list(buf_cstr(&big));
+    start(NULL);
+    BECOMES("s", "connected");
+    memcpy(strstr(buf_cstr(&big), "harmless"), "harmful!", 8);
+    announce(buf_cstr(&big));
+    WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
+    CHECK_STR(member("pins.0.diff_cut"), "true");
+    CHECK_INT(RUN("verify"), 5);
+    CHECK_HAS(out, "harmful");
     rig_end();
 }
 
@@ -414,7 +518,7 @@ TEST(a_lock_that_cannot_be_used_is_told_and_left_alone)
         CHECK_HAS(err, "cannot be used");
         announce(EVIL);
         WAIT_FOR(strcmp(pin_state("t"), "held") == 0);
-        CHECK_INT(http("POST", "/api/pins/approve", "{\"server\":\"s\",\"name\":\"t\"}"), 500);
+        CHECK_INT(approve_first(), 500);
         CHECK_STR(member("error"), "lock_not_written");
         CHECK_STR(file_text("patchbay.lock"), locks[i]);
         /* what is right again is read again, and what was only trusted meanwhile yields to it */
@@ -463,6 +567,125 @@ TEST(a_lock_that_somebody_changes_counts_at_once)
     write_file(in_home("patchbay.lock"), "{\"patchbay_lock\":1,\"servers\":{}}");
     WAIT_FOR(strcmp(pin_state("t"), "approved") == 0);
     WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    rig_end();
+}
+
+/* More than is taken over in one turn of the loop. */
+TEST(a_long_lock_that_somebody_changes_counts_whole)
+{
+    enum { OTHERS = 6000 };
+    AUTO_BUF struct buf lock = { 0 };
+    const char *tools;
+
+    script_begin(GOOD, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    tools = strstr(file_text("patchbay.lock"), "\"tools\": {");
+    buf_add(&lock, file_text("patchbay.lock"), (size_t)(tools - file_text("patchbay.lock")) + 10);
+    for (int i = 0; i < OTHERS; i++)
+        buf_printf(&lock,
+                   "\"a%05d\": {\"approved_at\": \"2026-01-31T12:00:00Z\", \"cid\": \"%0128d\"},",
+                   i, i);
+    buf_str(&lock, tools + 10);
+    write_file(in_home("patchbay.lock"), buf_cstr(&lock));
+    WAIT_FOR(RUN("verify", "s") == 0 && strstr(out, "6001 as approved\n"));
+    /* and what is not in it any more is not known */
+    write_file(in_home("patchbay.lock"), "{\"patchbay_lock\":1,\"servers\":{}}");
+    WAIT_FOR(RUN("verify", "s") == 0 && strcmp(out, "1 as approved\n") == 0);
+    CHECK_STR(pin_state("t"), "approved");
+    rig_end();
+}
+
+static void write_long_lock(size_t n)
+{
+    AUTO_BUF struct buf lock = { 0 };
+
+    buf_str(&lock, "{\"patchbay_lock\":1,\"servers\":{\"s\":{\"tools\":{");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(
+            &lock,
+            "%s\"a%05zu\": {\"approved_at\": \"2026-01-31T12:00:00Z\", \"cid\": \"%0128zu\"}",
+            i ? "," : "", i, i);
+    buf_str(&lock, "}}}}");
+    write_file(in_home("patchbay.lock"), buf_cstr(&lock));
+}
+
+/* Of very many changes some are not shown at once: it is told, and each can be looked at. */
+TEST(what_there_is_no_room_for_is_told_and_can_be_looked_at)
+{
+    enum { TOOLS = 32, WORDS = 5400, SAME = 3400 };
+    AUTO_BUF struct buf all = { 0 };
+
+    script_begin("", "");
+    for (int round = 0; round < 2; round++) {
+        all.n = 0;
+        for (int i = 0; i < TOOLS; i++) {
+            buf_printf(&all, "%s{\"name\":\"t%02d\"," SCHEMA ",\"description\":\"", i ? "," : "",
+                       i);
+            for (int k = 0; k < WORDS; k++)
+                buf_printf(&all, "%s ", round && k >= SAME ? "evil" : "good");
+            buf_str(&all, "\"}");
+        }
+        if (!round) {
+            list(buf_cstr(&all));
+            start(NULL);
+            BECOMES("s", "connected");
+            WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t31\""));
+        }
+    }
+    announce(buf_cstr(&all));
+    WAIT_FOR(strstr(file_text("daemon.err"), "held back: tool 't"));
+    CHECK_INT(RUN("verify"), 5);
+    CHECK_HAS(out, "there is too much to show it all; 'patchbay verify s.t31' shows this one");
+    CHECK_INT(http("GET", "/api/pins?server=s&kind=tool&name=t31", ""), 200);
+    CHECK_STR(member("pins.0.name"), "t31");
+    CHECK_STR(member("pins.0.diff_missing"), "");
+    CHECK_STR(member("pins.0.diff.1.op"), "del");
+    CHECK_INT(RUN("verify", "s.t31"), 5);
+    CHECK_HAS(out, "evil evil");
+    CHECK_INT(http("GET", "/api/pins?kind=x", ""), 400);
+    rig_end();
+}
+
+/* However often they are looked at, they are as many as they are. */
+TEST(what_is_beyond_what_is_kept_is_counted_once)
+{
+    script_begin(GOOD, "");
+    write_long_lock(PINS_SERVER_MAX);
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("daemon.err"), "Held back: 1 definitions beyond"));
+    CHECK_INT(RUN("tools", "--refresh"), 0);
+    CHECK_INT(RUN("tools", "--refresh"), 0);
+    CHECK_INT(http("GET", "/api/alerts", ""), 200);
+    CHECK_HAS(out, "Held back: 1 definitions beyond");
+    CHECK_INT(RUN("call", "s.t"), 5);
+    CHECK_HAS(err, "'patchbay approve s' forgets those");
+    CHECK(!strstr(file_text("daemon.err"), "Held back: 2 definitions beyond"));
+    rig_end();
+}
+
+/* What was approved last is what stays, also when the program ends while it writes. */
+TEST(what_is_approved_right_before_the_end_is_kept)
+{
+    AUTO_CLOSE int turn = -1;
+
+    script_begin(GOOD, "");
+    start(NULL);
+    BECOMES("s", "connected");
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"t\""));
+    announce(EVIL);
+    WAIT_FOR(strstr(file_text("patchbay.lock"), "\"held\""));
+    /* another program is at the files: what is written waits */
+    turn = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_INT(flock(turn, LOCK_EX), 0);
+    announce(GOOD);
+    WAIT_FOR(strcmp(pin_state("t"), "approved") == 0);
+    CHECK_INT(kill(rig_daemon_program.pid, SIGTERM), 0);
+    CHECK_INT(flock(turn, LOCK_UN), 0);
+    CHECK_INT(daemon_ended(), 0);
+    CHECK(!strstr(file_text("patchbay.lock"), "\"held\""));
     rig_end();
 }
 

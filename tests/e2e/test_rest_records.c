@@ -120,6 +120,92 @@ static int call_later(const char *body)
     return fd;
 }
 
+/* Of a PUT whose answer nobody reads yet. */
+static int put_later(const char *path, const char *body)
+{
+    AUTO_BUF struct buf request = { 0 };
+    int fd = daemon_dial();
+
+    buf_printf(&request,
+               "PUT %s HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer secret\r\n"
+               "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+               path, daemon_port(), strlen(body), body);
+    CHECK_INT(send(fd, request.p, request.n, MSG_NOSIGNAL), request.n);
+    return fd;
+}
+
+TEST(of_two_who_save_rules_at_once_one_is_told_so)
+{
+    enum { AT_ONCE = 8 };
+    char body[256], answer[4096];
+    int fds[AT_ONCE], saved = 0, told = 0;
+
+    rig_begin();
+    rig_config("\"ex\":" EXAMPLE);
+    start_recording();
+    CHECK_INT(http("GET", "/api/policy", ""), 200);
+    for (int i = 0; i < AT_ONCE; i++) {
+        snprintf(body, sizeof body,
+                 "{\"version\":\"%s\",\"rules\":[{\"action\":\"ask\",\"tool\":\"t%d\"}]}",
+                 member("version"), i);
+        fds[i] = put_later("/api/policy", body);
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        ssize_t n = recv(fds[i], answer, sizeof answer - 1, 0);
+
+        answer[n > 0 ? n : 0] = '\0';
+        saved += strstr(answer, "HTTP/1.1 200") != NULL;
+        told += strstr(answer, "\"policy_changed\"") != NULL;
+        close(fds[i]);
+    }
+    CHECK_INT(saved, 1);
+    CHECK_INT(told, AT_ONCE - 1);
+    rig_end();
+}
+
+/* Its server starts when there is a file "go". */
+#define SLOW                                                                                     \
+    "{\"command\":\"sh\",\"args\":[\"-c\",\"while [ ! -e $HOME/go ]; do sleep 0.05; done; exec " \
+    "$BUILD/patchbay-example-server\"],\"start\":\"lazy\",\"timeout_s\":60}"
+
+TEST(rules_that_change_while_a_server_starts_count_for_what_waits_for_it)
+{
+    static const struct {
+        const char *action, *status, *says;
+    } rows[] = { { "deny", "HTTP/1.1 403", "denied" },
+                 { "ask", "HTTP/1.1 403", "the rules have changed while server" },
+                 { "allow", "HTTP/1.1 200", "hi" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_CLOSE int fd = -1;
+        char body[256], answer[8192];
+        ssize_t n;
+
+        rig_begin();
+        rig_config("\"ex\":" SLOW);
+        write_file(in_home("go"), "");
+        CHECK_INT(RUN("tools", "ex"), 0); /* what it has is known from now on */
+        CHECK_INT(unlink(in_home("go")), 0);
+        start(NULL);
+        fd = call_later("{\"tool\":\"ex/echo\",\"arguments\":{\"text\":\"hi\"},\"id\":\"" UUID_A
+                        "\"}");
+        BECOMES("ex", "connecting");
+        snprintf(body, sizeof body,
+                 "{\"rules\":[{\"action\":\"%s\",\"tool\":\"echo\",\"reason\":\"denied\"}]}",
+                 rows[i].action);
+        CHECK_INT(http("PUT", "/api/policy", body), 200);
+        write_file(in_home("go"), "");
+        n = recv(fd, answer, sizeof answer - 1, 0);
+        CHECK(n > 0);
+        answer[n] = '\0';
+        CHECK_HAS(answer, rows[i].status);
+        CHECK_HAS(answer, rows[i].says);
+        CHECK_INT(http("GET", "/api/calls/" UUID_A, ""), 200);
+        CHECK_STR(member("status"), i == 2 ? "success" : "denied");
+        rig_end();
+    }
+}
+
 TEST(rules_are_saved_and_count_at_once)
 {
     AUTO_FREE char *before = NULL;

@@ -5,6 +5,8 @@
 
 #define SCRIPTED "{\"command\":\"$BUILD/tests/e2e/script_server\",\"args\":[\"$HOME/script\"]}"
 #define CALL_ID  "0c9f1a2e-0000-4000-8000-000000000001"
+/* The version of no changes: SHA-256 of nothing. */
+#define NOTHING_CHANGED "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 static struct map answered; /* routes that have answered well, by the text of their operation */
 
@@ -77,8 +79,10 @@ static const struct {
     { 200, "GET", "/api/pins", "" },
     { 200, "GET", "/api/pins?server=ex", "" },
     { 404, "GET", "/api/pins?server=nobody", "" },
-    { 200, "POST", "/api/pins/approve", "{\"server\":\"ex\"}" },
-    { 404, "POST", "/api/pins/approve", "{\"server\":\"nobody\"}" },
+    { 200, "POST", "/api/pins/approve", "{\"server\":\"ex\",\"version\":\"" NOTHING_CHANGED "\"}" },
+    { 400, "POST", "/api/pins/approve", "{\"server\":\"ex\"}" },
+    { 409, "POST", "/api/pins/approve", "{\"server\":\"ex\",\"version\":\"x\"}" },
+    { 404, "POST", "/api/pins/approve", "{\"server\":\"nobody\",\"version\":\"x\"}" },
     { 200, "GET", "/api/modes", "" },
     { 200, "POST", "/api/modes/match", "{\"filter\":\"all\"}" },
     { 200, "PUT", "/api/modes/few", "{\"name\":\"A few\",\"icon\":\"star\",\"filter\":\"all\"}" },

@@ -43,6 +43,35 @@ static const char *text(void)
     return all;
 }
 
+/* As many as are kept can be read again, and what could not be is not written. */
+TEST(what_is_written_is_bounded_by_what_is_read)
+{
+    enum { MANY = 130000, EACH = 13000 };
+    AUTO_FREE struct lock_pin *p = mem_zero(MANY * sizeof *p);
+    AUTO_FREE char *names = mem_zero(MANY * (CATALOG_NAME_MAX + 1));
+    static const char *const servers[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
+    struct pb_error err = { 0 };
+
+    for (size_t i = 0; i < MANY; i++) {
+        char *name = names + i * (CATALOG_NAME_MAX + 1);
+
+        snprintf(name, 16, "%07zu", i);
+        p[i] = pin(servers[i / EACH], VET_TOOL, name, 0x11);
+        p[i].held = true;
+    }
+    change(p, MANY);
+    CHECK_INT(count(), MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        memset(names + i * (CATALOG_NAME_MAX + 1) + 7, 'x', CATALOG_NAME_MAX - 7);
+        p[i].name.n = CATALOG_NAME_MAX;
+    }
+    CHECK_INT(lock_change(path(), p, MANY, &err), -PB_E_LIMIT);
+    CHECK_HAS(err.msg, "is left as it is");
+    CHECK_HAS(err.msg, "'patchbay approve SERVER' forgets");
+    CHECK_INT(count(), MANY);
+    CHECK_INT(unlink(path()), 0);
+}
+
 TEST(it_is_sorted_readable_and_stable)
 {
     struct lock_pin p[] = { pin("b", VET_TOOL, "z", 0x22), pin("b", VET_TOOL, "a\"\n", 0x11),

@@ -207,6 +207,92 @@ TEST(a_rule_without_tools_is_for_all_that_is_asked_of_a_server)
               POLICY_DENY);
 }
 
+#define URIS(action, globs)                                                                \
+    "{\"rules\":[{\"action\":\"" action "\",\"method\":\"resources/read\",\"tool\":" globs \
+    "},{\"action\":\"deny\",\"name\":\"rest\",\"method\":\"resources/read\"}]}"
+
+static const char *rule_for(const char *rules, const char *uri)
+{
+    static char name[64];
+    AUTO(policy) struct policy *p = policy_of(rules);
+    struct policy_subject s = CALL("{}");
+    struct policy_verdict v;
+
+    s.method = "resources/read";
+    s.tool = span_of(uri);
+    s.annotations = policy_annotations(SPAN(""));
+    policy_decide(p, &s, &v);
+    snprintf(name, sizeof name, "%s", v.rule);
+    return name;
+}
+
+/* However it is written, what a server may take for it is not read. */
+TEST(a_denied_uri_is_denied_in_every_spelling)
+{
+    static const struct {
+        const char *glob, *uri;
+    } cases[] = {
+        { "file:///etc/*", "file:///etc/passwd" },
+        { "file:///etc/*", "file:///tmp/../etc/passwd" },
+        { "file:///etc/*", "file:///tmp/%2e%2e/etc/passwd" },
+        { "file:///etc/*", "file:///tmp/%2E./etc/passwd" },
+        { "file:///etc/*", "file:///tmp/..%2fetc/passwd" },
+        { "file:///etc/*", "file:///tmp/%252e%252e/etc/passwd" },
+        { "file:///etc/*", "file:///%65tc/passwd" },
+        { "file:///etc/*", "file:///etc%2Fpasswd" },
+        { "file:///etc/*", "file:///./etc/passwd" },
+        { "file:///etc/*", "file:////etc//passwd" },
+        { "file:///etc/*", "file:/etc/passwd" },
+        { "file:///etc/*", "FILE:///etc/passwd" },
+        { "file:///etc/*", "file://localhost/etc/passwd" },
+        { "file:///etc/*", "file://LOCALHOST/etc/passwd" },
+        { "file:///etc/*", "file:///tmp\\..\\etc\\passwd" },
+        { "file:///etc/*", "file:///et\tc/passwd" },
+        { "file:///etc/*", " file:///etc/passwd\n" },
+        { "file:///etc/*", "file:///../../etc/passwd" },
+        { "file:///etc/passwd", "file:///etc/passwd#x" },
+        { "file:///etc/passwd", "file:///etc/passwd?x=1" },
+        { "file:///my%20docs/*", "file:///my docs/a" },
+        { "file:///my docs/*", "file:///my%20docs/a" },
+        { "file://localhost/etc/*", "file:///etc/passwd" },
+        { "file:/etc/*", "file:///etc/passwd" },
+        { "https://example.com/secret*", "https://EXAMPLE.com:443/secret" },
+        { "https://example.com/secret*", "HTTPS://me@example.com/a/../secret" },
+        { "https://example.com/secret*", "https:///example.com/secret" },
+        { "https://Example.com/secret*", "https://example.com/secret" },
+        { "db://rows/*", "db://rows/1" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char rules[512];
+
+        snprintf(rules, sizeof rules, URIS("deny", "\"%s\",\"name\":\"it\""), cases[i].glob);
+        if (strcmp(rule_for(rules, cases[i].uri), "it") != 0)
+            TAP_FAIL("%s is not %s", cases[i].uri, cases[i].glob);
+    }
+    /* and nothing else is */
+    CHECK_STR(rule_for(URIS("deny", "\"file:///etc/*\",\"name\":\"it\""), "file:///tmp/etc/passwd"),
+              "rest");
+    CHECK_STR(rule_for(URIS("deny", "\"file:///etc/*\",\"name\":\"it\""), "file:///etcetera"),
+              "rest");
+    CHECK_STR(rule_for(URIS("deny", "\"db://rows/*\",\"name\":\"it\""), "db://x/../rows/1"),
+              "rest");
+}
+
+TEST(an_allowed_uri_is_allowed_as_it_is_written_and_as_it_is_meant)
+{
+    static const char rules[] = URIS("allow", "[\"file:///pub/*\",\"db://t?*\"],\"name\":\"it\"");
+
+    CHECK_STR(rule_for(rules, "file:///pub/a"), "it");
+    CHECK_STR(rule_for(rules, "file:///pub/a%20b?x#y"), "it");
+    CHECK_STR(rule_for(rules, "file:///pub/a/../b"), "it");
+    CHECK_STR(rule_for(rules, "db://t?row=1"), "it");
+    CHECK_STR(rule_for(rules, "file:///pub/../etc/passwd"), "rest");
+    CHECK_STR(rule_for(rules, "file:///pub/%2e%2e/etc/passwd"), "rest");
+    CHECK_STR(rule_for(rules, "file:///pub/..%2Fetc"), "rest");
+    CHECK_STR(rule_for(rules, "file:///etc/../pub/a"), "rest"); /* it is not what was written */
+}
+
 TEST(a_rule_holds_at_its_times)
 {
     struct policy_subject s = CALL("{}");

@@ -458,7 +458,7 @@ const struct control_method control_methods[] = {
     { "patchbay/cancel-connect", "server",        "ends a running attempt to connect",          run_cancel_connect },
     { "patchbay/connect",        "server",        "connects, and waits for the outcome",        run_connect },
     { "patchbay/disconnect",     "server",        "stops a server; its config is kept",         run_disconnect },
-    { "patchbay/explain",        "tool as? face? mode? arguments?", "where a call would stop, and why", control_explain },
+    { "patchbay/explain",        "tool as? face? mode? conversation? arguments?", "where a call would stop, and why", control_explain },
     { "patchbay/export",         "format before? filters?", "recorded calls for other programs, some at a time", control_export },
     { "patchbay/find",           "tool | prompt refresh?", "one of them as it is listed; if there is none, why", control_find },
     { "patchbay/forget",         "until?",        "deletes what was recorded, or what is older", control_forget },

@@ -85,6 +85,11 @@ static void on_page(void *ctx, const struct call_page *p, const struct pb_error 
     bool missed;
 
     f->read = NULL;
+    if (err && (err->code == PB_E_BUSY || err->code == PB_E_TIMEOUT)) { /* it will not stay so */
+        f->stale = true;
+        timer_start_weak(&f->look, CONTROL_FOLLOW_MS);
+        return;
+    }
     if (err) {
         struct request *r = f->r;
 

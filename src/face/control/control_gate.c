@@ -211,7 +211,7 @@ void control_grants_auto(struct hosts *s, struct request *r)
 /* ---- where a call would stop --------------------------------------------------------------- */
 
 struct explain_params {
-    char *as, *face, *mode;
+    char *as, *face, *mode, *conversation;
     struct json arguments;
 };
 
@@ -221,6 +221,7 @@ static bool read_explain(struct request *r, struct explain_params *out, struct a
         { "as", JSON_FIELD_CSTR, offsetof(struct explain_params, as), 0 },
         { "face", JSON_FIELD_CSTR, offsetof(struct explain_params, face), 0 },
         { "mode", JSON_FIELD_CSTR, offsetof(struct explain_params, mode), 0 },
+        { "conversation", JSON_FIELD_CSTR, offsetof(struct explain_params, conversation), 0 },
         { "arguments", JSON_FIELD_OBJECT, offsetof(struct explain_params, arguments), 0 },
         { 0 },
     };
@@ -335,7 +336,9 @@ static void explain(struct hosts *s, struct request *r, const struct control_par
         !take_mode(s, r, x.mode, &d, &scope))
         return;
     d.client = x.as;
-    d.conversation = d.face == FACE_CLI ? RELAY_CLI_CONVERSATION : NULL;
+    d.conversation = x.conversation       ? x.conversation
+                     : d.face == FACE_CLI ? RELAY_CLI_CONVERSATION
+                                          : NULL;
     d.arguments = json_text(x.arguments);
     if (e) {
         d.server = e->server;

@@ -6,6 +6,7 @@
  *   control_follow.c  who reads what is recorded or asked, as it comes
  *   control_gate.c    rules, answers, grants; where a call would stop
  *   control_records.c what was recorded of calls
+ *   control_pieces.c  answers with many bytes in them
  *   control_pins.c    what was approved of servers, and approving it
  *   control_wait.c    requests that wait for servers
  *   control_write.c   what there is, as JSON */
@@ -92,6 +93,14 @@ void control_record_stats(struct hosts *s, struct request *r);
 void control_object(struct hosts *s, struct request *r);
 void control_export(struct hosts *s, struct request *r);
 void control_forget(struct hosts *s, struct request *r);
+
+/* control_pieces.c: bytes that are too many for one message. */
+bool control_is_long(struct span bytes);
+/* As "text", or "base64" if they are none. */
+void control_put_bytes(struct json_out *o, struct span bytes);
+/* Sends them in pieces, "notifications/patchbay/piece", and then answers with `last`, which is
+ * taken over. The bytes are copied. */
+void control_reply_pieces(struct hosts *h, struct request *r, struct span bytes, struct buf *last);
 
 /* control_follow.c */
 void control_follow_records(struct hosts *s, struct request *r, const struct control_query *q);

@@ -156,6 +156,21 @@ static void asker_reply(struct store_asker *a, struct buf *b)
         request_reply(r, buf_span(b));
 }
 
+/* b has the bytes itself, unless they are many. */
+static void asker_reply_bytes(struct store_asker *a, struct span bytes, struct buf *b)
+{
+    struct hosts *hosts = a->hosts;
+    struct request *r;
+
+    if (!control_is_long(bytes)) {
+        asker_reply(a, b);
+        return;
+    }
+    r = asker_end(a);
+    if (r)
+        control_reply_pieces(hosts, r, bytes, b);
+}
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 static void on_page(void *ctx, const struct call_page *p, const struct pb_error *err)
@@ -353,7 +368,7 @@ void control_record(struct hosts *s, struct request *r)
 
 static void on_object(void *ctx, struct span bytes, const struct pb_error *err)
 {
-    AUTO_BUF struct buf b = { 0 }, coded = { 0 };
+    AUTO_BUF struct buf b = { 0 };
     struct json_out o = json_out(&b);
     struct store_asker *a = ctx;
 
@@ -365,14 +380,10 @@ static void on_object(void *ctx, struct span bytes, const struct pb_error *err)
     json_begin_object(&o, NULL);
     json_put_str(&o, "cid", a->wanted);
     json_put_uint(&o, "bytes", bytes.n);
-    if (utf8_valid(bytes)) {
-        json_put_span(&o, "text", bytes);
-    } else {
-        base64_encode(&coded, bytes);
-        json_put_span(&o, "base64", buf_span(&coded));
-    }
+    if (!control_is_long(bytes))
+        control_put_bytes(&o, bytes);
     json_end(&o);
-    asker_reply(a, &b);
+    asker_reply_bytes(a, bytes, &b);
 }
 
 static void fetch_object(struct store_asker *a)
@@ -460,11 +471,12 @@ static void on_exported(void *ctx, struct span text, uint64_t next, const struct
         return;
     }
     json_begin_object(&o, NULL);
-    json_put_span(&o, "text", text);
+    if (!control_is_long(text))
+        json_put_span(&o, "text", text);
     if (next)
         json_put_uint(&o, "next", next);
     json_end(&o);
-    asker_reply(a, &b);
+    asker_reply_bytes(a, text, &b);
 }
 
 void control_export(struct hosts *s, struct request *r)
@@ -483,7 +495,7 @@ void control_export(struct hosts *s, struct request *r)
     a = asker_new(s, r);
     if (!a)
         return;
-    a->export = export_page(a->store, &q.q, f, on_exported, a);
+    a->export = export_page(hosts_loop(s), a->store, &q.q, f, on_exported, a);
     if (!a->export)
         asker_closed(a);
 }

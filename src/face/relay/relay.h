@@ -14,7 +14,8 @@
  *
  * Arguments and results pass as the bytes they were; only ids (of requests and of tasks), progress
  * tokens, requestState and URIs are ours. A client that goes away cancels what it asked for; a
- * parked call that nobody comes back for is cancelled after MCP_ASK_MS. What fails here rather than
+ * parked call that nobody comes back for is cancelled after MCP_ASK_MS, or when the gate's question
+ * about it is over if that takes longer, at most MCP_STATE_MS. What fails here rather than
  * at the server is a result with isError for tools/call, {"error":code,"message":text} as its text,
  * and an error for all other methods. */
 #pragma once

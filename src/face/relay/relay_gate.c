@@ -65,6 +65,16 @@ static bool ask_legacy(struct relay *c, struct relay_ask *a, struct span params)
     return true;
 }
 
+/* A rule may give people more time than servers get; what the client comes back with is good for
+ * MCP_STATE_MS. */
+static void be_patient(struct relay *c, const struct question *q)
+{
+    uint64_t wait = q->expires_at > q->asked_at ? (uint64_t)(q->expires_at - q->asked_at) : 0;
+
+    wait = wait < MCP_STATE_MS ? wait : MCP_STATE_MS;
+    c->patience_ms = wait > MCP_ASK_MS ? wait : MCP_ASK_MS;
+}
+
 bool relay_on_gate_question(void *ctx, const struct question *q)
 {
     AUTO_BUF struct buf params = { 0 };
@@ -83,6 +93,7 @@ bool relay_on_gate_question(void *ctx, const struct question *q)
         a->gate_question = mem_dup(q->id);
         taken = ask_legacy(c, a, buf_span(&params));
     } else {
+        be_patient(c, q);
         ask_keep(c, QUESTION_FORM, buf_span(&params))->gate_question = mem_dup(q->id);
     }
     relay_release(c);

@@ -82,6 +82,7 @@ struct relay {
     char ticket[ID_CHARS + 1]; /* the name of a parked call */
     struct parker *parker;     /* who it is parked for; NULL: it is not */
     struct kept_reply *kept;   /* came while it was parked */
+    uint64_t patience_ms;      /* how long it may be parked; 0: MCP_ASK_MS */
     struct timer timer;
 };
 

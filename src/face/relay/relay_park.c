@@ -144,7 +144,7 @@ static void park(struct relay *c)
 
     sm_move(&c->where, c, RELAY_PARKED);
     enter(c, buf_span(&caller));
-    timer_start(&c->timer, MCP_ASK_MS);
+    timer_start(&c->timer, c->patience_ms ? c->patience_ms : MCP_ASK_MS);
     gate_hold(c->set->gate, c->id, false); /* nobody is slow to read what nobody waits for */
     c->request = NULL;
     r->work = NULL;

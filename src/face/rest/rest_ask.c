@@ -23,8 +23,6 @@ struct rest_ask_kind {
     void (*answer)(struct rest_ask *a, const struct client_reply *reply);
 };
 
-enum { RUN_CHARS = 13 }; /* "rest-", and whose token it is */
-
 struct rest_ask {
     const struct rest_ask_kind *kind;
     struct gate *gate;
@@ -141,6 +139,11 @@ static void on_gone(void *ctx)
     gate_cancel(a->gate, a->id, CALL_BY_USER);
 }
 
+void rest_conversation(const struct rest_call *c, char out[static REST_RUN_CHARS + 1])
+{
+    snprintf(out, REST_RUN_CHARS + 1, "rest-%.8s", c->principal ? c->principal : "");
+}
+
 static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const char *server,
                 struct span named, struct span params)
 {
@@ -148,14 +151,13 @@ static void ask(struct rest_call *c, const struct rest_ask_kind *kind, const cha
     const struct rest_value *limit = rest_value(c, "timeout_s");
     const char *id = rest_text(c, "id");
     struct span trace = http_header(c->r, "traceparent", NULL);
-    char conversation[RUN_CHARS + 1];
+    char conversation[REST_RUN_CHARS + 1];
     struct pb_error err;
     struct rest_ask *a;
 
     if (!check_ask(c))
         return;
-    /* What one token was allowed, another was not. */
-    snprintf(conversation, sizeof conversation, "rest-%.8s", c->principal ? c->principal : "");
+    rest_conversation(c, conversation);
     a = NEW(struct rest_ask);
     *a = (struct rest_ask){ .kind = kind,
                             .gate = c->rest->gate,

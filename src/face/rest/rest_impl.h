@@ -146,6 +146,11 @@ void rest_act(struct rest_call *c, const char *server, control_act_fn *act, bool
 /* For `done`: err is answered, if there is one. */
 bool rest_act_failed(const struct control_act *a, const struct pb_error *err);
 
+/* rest_ask.c: whose grants count for calls of who asks. What one token was allowed, another was
+ * not. */
+enum { REST_RUN_CHARS = 13 };
+void rest_conversation(const struct rest_call *c, char out[static REST_RUN_CHARS + 1]);
+
 /* ---- changing the config: rest_job.c ---- */
 
 /* What a kind of errand does to the files; each does what those before it do. */
@@ -167,6 +172,7 @@ struct rest_errand {
     void (*then)(struct rest_job *j);
     /* Ends what is its own; may be NULL. */
     void (*done)(struct rest_job *j);
+    const char *moved; /* the error of -PB_E_BUSY: what was to be changed is another by now */
 };
 
 struct rest_job {
@@ -314,13 +320,14 @@ extern const struct rest_shape rest_call_record_shape, rest_dry_run_shape, rest_
     rest_grant_shape, rest_grants_shape, rest_policy_shape, rest_question_shape,
     rest_questions_shape, rest_recorded_shape, rest_revoked_shape, rest_store_shape;
 extern const struct rest_shape rest_alerts_shape, rest_calls_shape, rest_candidates_shape,
-    rest_log_entry_shape, rest_pins_shape, rest_approved_shape, rest_client_connected_shape, rest_client_prompts_shape,
-    rest_client_resources_shape, rest_client_tools_shape, rest_clients_shape, rest_document_shape,
-    rest_done_mode_shape, rest_done_server_shape, rest_done_shape, rest_logs_shape,
-    rest_mode_match_shape, rest_mode_shape, rest_modes_shape, rest_plan_shape, rest_pong_shape,
-    rest_prompt_page_shape, rest_prompt_result_shape, rest_registry_shape, rest_resource_page_shape,
-    rest_resource_read_shape, rest_server_detail_shape, rest_servers_shape, rest_settings_shape,
-    rest_status_shape, rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
+    rest_log_entry_shape, rest_pins_shape, rest_approved_shape, rest_client_connected_shape,
+    rest_client_prompts_shape, rest_client_resources_shape, rest_client_tools_shape,
+    rest_clients_shape, rest_document_shape, rest_done_mode_shape, rest_done_server_shape,
+    rest_done_shape, rest_logs_shape, rest_mode_match_shape, rest_mode_shape, rest_modes_shape,
+    rest_plan_shape, rest_pong_shape, rest_prompt_page_shape, rest_prompt_result_shape,
+    rest_registry_shape, rest_resource_page_shape, rest_resource_read_shape,
+    rest_server_detail_shape, rest_servers_shape, rest_settings_shape, rest_status_shape,
+    rest_tool_page_shape, rest_tool_result_shape, rest_trial_shape;
 
 /* rest_schema.c: an answer of this shape; every shape of a route has one. */
 const char *rest_example(const struct rest_shape *shape);

@@ -86,6 +86,8 @@ static void fail_job(struct rest_job *j)
     else if (j->err.code == PB_E_NOT_FOUND)
         rest_fail(j->r, &(struct rest_failure){ 404, "not_found", key, span_of(j->name),
                                                 .message = j->err.msg });
+    else if (j->err.code == PB_E_BUSY && j->errand->moved)
+        rest_fail(j->r, &(struct rest_failure){ 409, j->errand->moved, .message = j->err.msg });
     else if (j->err.code == PB_E_INVALID)
         rest_fail(j->r, &(struct rest_failure){ 409, "config_not_changed", key, span_of(j->name),
                                                 .message = j->err.msg });

@@ -5,12 +5,32 @@
 #include "io/http/http.h"
 #include "rest_impl.h"
 
+/* False: answered. Of what is left out *kind stays as it is. */
+static bool read_kind(struct rest_call *c, int *kind)
+{
+    const char *word = rest_text(c, "kind");
+
+    for (int k = 0; word && k < VET_KINDS; k++)
+        if (strcmp(word, vet_kind_name((enum vet_kind)k)) == 0) {
+            *kind = k;
+            return true;
+        }
+    if (word)
+        rest_refuse(c->r, "kind: expected tool, prompt or instructions");
+    return !word;
+}
+
 void rest_pins(struct rest_call *c)
 {
+    const char *name = rest_text(c, "name");
     struct pin_choice choice = { .server = rest_text(c, "server"), .kind = -1 };
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
 
+    if (!read_kind(c, &choice.kind))
+        return;
+    if (name || choice.kind == VET_INSTRUCTIONS)
+        choice.name = span_of(name ? name : "");
     if (choice.server && !hub_link(c->hub, choice.server)) {
         rest_fail(c->r,
                   &(struct rest_failure){ 404, "server_not_found", "server", span_of(choice.server),
@@ -60,26 +80,27 @@ static void on_synced(void *ctx, const struct pb_error *err)
 /* False: answered. */
 static bool read_choice(struct rest_call *c, struct pin_choice *out)
 {
-    const char *kind = rest_text(c, "kind"), *name = rest_text(c, "name");
+    const char *name = rest_text(c, "name");
 
     *out = (struct pin_choice){ .server = rest_text(c, "server"),
                                 .kind = name ? VET_TOOL : -1,
-                                .cid = rest_text(c, "cid") };
+                                .cid = rest_text(c, "cid"),
+                                .version = rest_text(c, "version") };
     if (name)
         out->name = span_of(name);
-    for (int k = 0; kind && k < VET_KINDS; k++)
-        if (strcmp(kind, vet_kind_name((enum vet_kind)k)) == 0) {
-            out->kind = k;
-            kind = NULL;
-        }
-    if (kind) {
-        rest_refuse(c->r, "kind: expected tool, prompt or instructions");
+    if (!read_kind(c, &out->kind))
         return false;
-    }
     if (out->kind == VET_INSTRUCTIONS)
         out->name = SPAN("");
     if (out->cid && !out->name.p) {
         rest_refuse(c->r, "cid: expected with a name, or of instructions");
+        return false;
+    }
+    if (!out->cid && !out->version) { /* what nobody has looked at is not let in */
+        rest_refuse(c->r, out->name.p
+                              ? "cid: expected, of what was looked at: GET /api/pins says it"
+                              : "version: expected, of what was looked at: GET /api/pins?server= "
+                                "says it");
         return false;
     }
     return true;

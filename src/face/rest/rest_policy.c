@@ -1,5 +1,6 @@
 /* rest_policy.c - the rules about calls, kept in config.json, and what they say about one. */
 #include "face/control/control.h"
+#include "face/relay/relay.h"
 #include "gate/gate.h"
 #include "hub/catalog/catalog.h"
 #include "hub/config/config.h"
@@ -36,8 +37,9 @@ void rest_policy(struct rest_call *c) { reply_policy(c->r, gate_policy(c->rest->
 
 struct policy_saving {
     struct rest_job job;
-    struct buf text;
+    struct buf text, seen; /* seen: in whose place */
     struct policy *policy;
+    bool bound; /* to what was seen */
 };
 
 static void saving_done(struct rest_job *j)
@@ -45,13 +47,16 @@ static void saving_done(struct rest_job *j)
     struct policy_saving *s = CONTAINER_OF(j, struct policy_saving, job);
 
     buf_done(&s->text);
+    buf_done(&s->seen);
     policy_unref(s->policy);
 }
 
 static int save(struct rest_job *j, struct pb_error *err)
 {
-    return config_save_policy(j->path, buf_span(&CONTAINER_OF(j, struct policy_saving, job)->text),
-                              err);
+    const struct policy_saving *s = CONTAINER_OF(j, struct policy_saving, job);
+
+    return config_save_policy(j->path, buf_span(&s->text),
+                              s->bound ? buf_span(&s->seen) : (struct span){ 0 }, err);
 }
 
 static void reply_saved(struct rest_job *j)
@@ -69,7 +74,7 @@ static void reply_saved(struct rest_job *j)
 }
 
 /* clang-format off */
-static const struct rest_errand saving = { ERRAND_CHANGES, sizeof(struct policy_saving), save, reply_saved, saving_done };
+static const struct rest_errand saving = { ERRAND_CHANGES, sizeof(struct policy_saving), save, reply_saved, saving_done, "policy_changed" };
 /* clang-format on */
 
 /* The rules alone: what GET told beside them is not for the config. */
@@ -113,14 +118,15 @@ void rest_policy_save(struct rest_call *c)
         return;
     if (seen && strcmp(seen, now) != 0) {
         rest_fail(c->r, &(struct rest_failure){ 409, "policy_changed",
-                                                .message = "Somebody else has changed the rules",
-                                                .next = "GET /api/policy, and change those" });
+                                                .message = "Somebody else has changed the rules" });
         return;
     }
     s = rest_job_new(c, &saving, NULL);
     if (!s)
         return;
     buf_add_span(&s->text, buf_span(&text));
+    s->bound = seen != NULL;
+    buf_add_span(&s->seen, policy_text(gate_policy(c->rest->gate)));
     s->policy = TAKE(p);
     rest_job_start(&s->job);
 }
@@ -176,10 +182,12 @@ void rest_explain(struct rest_call *c)
     struct scope scope = control_scope(NULL, mode);
     struct gate_dry d = { .client = rest_text(c, "client"),
                           .mode = id,
+                          .conversation = rest_text(c, "conversation"),
                           .scope = &scope,
                           .arguments = json_text(rest_value(c, "arguments")->json) };
     AUTO_BUF struct buf body = { 0 };
     struct json_out o = json_out(&body);
+    char own[REST_RUN_CHARS + 1];
 
     if (id && !mode) {
         rest_fail(c->r, &(struct rest_failure){ 404, "mode_not_found", "mode", span_of(id),
@@ -188,6 +196,11 @@ void rest_explain(struct rest_call *c)
     }
     if (!read_face(c, &d.face) || !read_tool(c, &d))
         return;
+    rest_conversation(c, own);
+    if (!d.conversation && d.face == FACE_REST) /* as a call of whoever asks would have it */
+        d.conversation = own;
+    else if (!d.conversation && d.face == FACE_CLI)
+        d.conversation = RELAY_CLI_CONVERSATION;
     gate_explain(c->rest->gate, &d, &o, NULL);
     rest_reply(c->r, 200, &body);
 }

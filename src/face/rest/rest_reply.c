@@ -46,6 +46,7 @@ static const struct {
     { "not_recording",        "start the program without --no-record, and see the setting 'record'" },
     { "not_found",            "GET /openapi.json lists what there is" },
     { "object_not_found",     "records that are too old, or too many, go with what they name: see the settings record_days and record_mb" },
+    { "policy_changed",       "GET /api/policy, and change those" },
     { "pin_changed",          "GET /api/pins?server=%s shows what it is now" },
     { "pin_not_found",        "GET /api/pins lists what is known" },
     { "prompt_not_found",     "GET /api/mcp-prompts lists the prompts" },

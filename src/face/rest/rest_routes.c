@@ -97,11 +97,19 @@ static const struct rest_param registry_server_params[] = {
     END,
 };
 
+static const struct rest_param pins_params[] = {
+    { "server", REST_QUERY, REST_STRING, false, "only those of this server" },
+    { "kind",   REST_QUERY, REST_STRING, false, "tool, prompt or instructions" },
+    { "name",   REST_QUERY, REST_STRING, false, "only this one" },
+    END,
+};
+
 static const struct rest_param approve_params[] = {
     { "server", REST_BODY, REST_STRING, true,  "whose definitions" },
     { "kind",   REST_BODY, REST_STRING, false, "tool, prompt or instructions; with name, tool when left out" },
     { "name",   REST_BODY, REST_STRING, false, "only this one" },
-    { "cid",    REST_BODY, REST_STRING, false, "only if it is still what was looked at" },
+    { "cid",    REST_BODY, REST_STRING, false, "what was looked at, of one; needed with name" },
+    { "version", REST_BODY, REST_STRING, false, "what was looked at, of all of the server: as GET /api/pins?server= says; needed without name" },
     END,
 };
 
@@ -202,6 +210,7 @@ static const struct rest_param explain_params[] = {
     { "client",    REST_BODY, REST_STRING, false, "who would ask, by what it calls itself" },
     { "mode",      REST_BODY, REST_STRING, false, "that it would use" },
     { "face",      REST_BODY, REST_STRING, false, "through what: mcp_server, rest, cli or agent; mcp_server" },
+    { "conversation", REST_BODY, REST_STRING, false, "whose grants count; with face rest or cli, those that calls there have" },
     { "arguments", REST_BODY, REST_OBJECT, false, "of the tool; {}" },
     END,
 };
@@ -339,7 +348,7 @@ const struct rest_route rest_routes[] = {
     { "GET", "/api/objects/{cid}", rest_object, .params = by_object, .flags = READ | HUB | REST_BYTES, .errors = REST_404 | REST_410 | REST_500 | REST_504,
       .type = "application/octet-stream",
       .help = "The bytes that records name, without secrets, checked against their digest" },
-    { "GET", "/api/pins", rest_pins, .params = by_server, .flags = READ | HUB, .errors = REST_404,
+    { "GET", "/api/pins", rest_pins, .params = pins_params, .flags = READ | HUB, .errors = REST_404,
       .answer = &rest_pins_shape,
       .help = "What was approved of tools, prompts and instructions, and how those that have changed differ" },
     { "POST", "/api/pins/approve", rest_pins_approve, .params = approve_params, .flags = HUB, .errors = REST_404 | REST_409 | REST_500,

@@ -115,6 +115,7 @@ const struct rest_shape rest_client_prompts_shape = { "ClientPromptList", .field
 
 static REST_WORDS(pin_kinds, "tool", "prompt", "instructions")
 static REST_WORDS(pin_states, "approved", "held", "changed")
+static REST_WORDS(diff_lacks, "unsaid", "room")
 static REST_WORDS(diff_ops, "same", "del", "add")
 
 static const struct rest_shape diff_segment = { "DiffSegment", .fields = FIELDS(
@@ -132,7 +133,9 @@ static const struct rest_shape pin = { "Pin", .fields = FIELDS(
     { "approved_at",  NUM, .help = SECONDS },
     { "seen_at",      NUM, OPT, .help = "when its server said it last, since patchbay runs; " SECONDS },
     { "diff",         REST_SHAPE, OPT | LIST, .shape = &diff_segment },
-    { "diff_cut",     BOOL, OPT, .help = "its end is left out" },
+    { "diff_missing", TEXT, OPT, .word = diff_lacks, .help = "why a changed one has no diff; unsaid: its server has not said it since patchbay runs; room: it is one of many, and has one when it is asked for by name" },
+    { "diff_cut",     BOOL, OPT, .help = "some of it is left out" },
+    { "redacted",     BOOL, OPT, .help = "secrets in it are shown as ***" },
     { "old_missing",  BOOL, OPT, .help = "what was approved is not at hand: all of the new text is shown" }) };
 
 const struct rest_shape rest_pins_shape = { "PinList", .fields = FIELDS(
@@ -140,6 +143,7 @@ const struct rest_shape rest_pins_shape = { "PinList", .fields = FIELDS(
     { "approved", COUNT, .help = "of all, also of those that are left out" },
     { "held",     COUNT },
     { "changed",  COUNT },
+    { "version",  TEXT, .help = "stands for all that has changed of these; POST /api/pins/approve takes that of one server" },
     { "lock",     TEXT, OPT, .help = "the file that says what was approved" },
     { "problem",  TEXT, OPT, .help = "why it is not read or written" }) };
 

@@ -88,24 +88,45 @@ struct change {
     const char *path, *name, *member, *text;
     const char *const *members;
     struct span value;
+    struct span seen; /* what must be there; p NULL: anything */
     size_t number;
     bool on;
 };
 typedef int change_fn(struct edit_text *e, const struct change *c, struct pb_error *err);
 
+static _Thread_local struct config_edits edits;
+
+void config_edits_begin(void) { edits = (struct config_edits){ 0 }; }
+
+const struct config_edits *config_edits(void) { return &edits; }
+
+static void note_edit(const char *found, struct span written)
+{
+    if (!edits.n++)
+        memcpy(edits.before, found, sizeof edits.before);
+    else if (strcmp(edits.after, found) != 0)
+        edits.mixed = true;
+    sha256_hex(written, edits.after);
+}
+
 static int run_change(const struct change *c, bool make, change_fn *fn, struct pb_error *err)
 {
     AUTO_EDIT_FILE struct edit_file file = EDIT_FILE_INIT;
     AUTO_EDIT struct edit_text e = { .path = c->path };
+    char found[2 * SHA256_BYTES + 1] = "";
     int rc;
 
     rc = edit_file_open(&file, c->path, make, &e.text, err);
+    if (rc == 0 && file.existed)
+        sha256_hex(buf_span(&e.text), found);
     if (rc == 0)
         rc = edit_text_parse(&e, err);
     if (rc == 0)
         rc = fn(&e, c, err);
     if (rc == 0 && e.changed)
         rc = edit_file_replace(&file, buf_span(&e.text), err);
+    if (rc == 0 && e.changed)
+        note_edit(found, buf_span(&e.text));
     return rc;
 }
 
@@ -387,6 +408,18 @@ int config_add_rule(const char *path, struct span rule, bool first, struct pb_er
     return run_change(&c, true, add_rule, err);
 }
 
+/* What is not there is as good as an empty object. */
+static bool is_seen(const struct change *c, struct json v)
+{
+    AUTO_JSON struct json_doc doc = { 0 };
+
+    if (!c->seen.p)
+        return true;
+    if (json_parse(&doc, c->seen, NULL, NULL) < 0)
+        return false;
+    return json_is(v, JSON_NONE) ? !json_len(json_root(&doc)) : json_equal(v, json_root(&doc));
+}
+
 static int remove_rule(struct edit_text *e, const struct change *c, struct pb_error *err)
 {
     struct json policy = json_get(edit_text_root(e), "policy");
@@ -395,24 +428,32 @@ static int remove_rule(struct edit_text *e, const struct change *c, struct pb_er
 
     if (!json_is(rules, JSON_ARRAY) || !c->number || c->number > json_len(rules))
         return fail(err, PB_E_NOT_FOUND, "there is no rule %zu in %s", c->number, c->path);
+    if (!is_seen(c, json_item(rules, c->number - 1)))
+        return fail(err, PB_E_BUSY, "rule %zu in %s is another now: somebody has changed them",
+                    c->number, c->path);
     return edit_text_drop(e, rules, json_item(rules, c->number - 1), err);
 }
 
-int config_remove_rule(const char *path, size_t number, struct pb_error *err)
+int config_remove_rule(const char *path, size_t number, struct span seen, struct pb_error *err)
 {
-    struct change c = { .path = path, .number = number };
+    struct change c = { .path = path, .number = number, .seen = seen };
 
     return run_change(&c, false, remove_rule, err);
 }
 
 static int save_policy(struct edit_text *e, const struct change *c, struct pb_error *err)
 {
+    if (!is_seen(c, json_get(edit_text_root(e), "policy")))
+        return fail(err, PB_E_BUSY,
+                    "the rules in %s are not those that were looked at: somebody else has changed "
+                    "them meanwhile, and nothing was saved",
+                    c->path);
     return edit_text_put(e, edit_text_root(e), "policy", c->value, err);
 }
 
-int config_save_policy(const char *path, struct span policy, struct pb_error *err)
+int config_save_policy(const char *path, struct span policy, struct span seen, struct pb_error *err)
 {
-    struct change c = { .path = path, .value = policy };
+    struct change c = { .path = path, .value = policy, .seen = seen };
 
     return run_change(&c, true, save_policy, err);
 }

@@ -37,10 +37,25 @@ MUST_CHECK int config_set_setting(const char *path, const char *name, struct spa
  * to know. */
 MUST_CHECK int config_add_rule(const char *path, struct span rule, bool first,
                                struct pb_error *err);
-/* The one with this number, from 1, is taken out. -PB_E_NOT_FOUND: the file has none. */
-MUST_CHECK int config_remove_rule(const char *path, size_t number, struct pb_error *err);
-/* The whole of "policy", the rules about calls. */
-MUST_CHECK int config_save_policy(const char *path, struct span policy, struct pb_error *err);
+/* The one with this number, from 1, is taken out, if it is `seen` (JSON; p NULL: whichever).
+ * -PB_E_NOT_FOUND: the file has none; -PB_E_BUSY: it is another, somebody has changed them. */
+MUST_CHECK int config_remove_rule(const char *path, size_t number, struct span seen,
+                                  struct pb_error *err);
+/* The whole of "policy", the rules about calls, in the place of `seen` (JSON; p NULL: of whatever
+ * there is). -PB_E_BUSY: that is not what the file has. */
+MUST_CHECK int config_save_policy(const char *path, struct span policy, struct span seen,
+                                  struct pb_error *err);
+
+/* What the edits of this thread have read and written since config_edits_begin(), as digests: who
+ * vouches for a file vouches for these bytes, and not for what somebody else writes in between. */
+struct config_edits {
+    size_t n;                          /* of those that changed the file */
+    char before[2 * SHA256_BYTES + 1]; /* what the first one found; "": no file */
+    char after[2 * SHA256_BYTES + 1];  /* what the last one wrote */
+    bool mixed;                        /* somebody else has changed it between two of them */
+};
+void config_edits_begin(void);
+const struct config_edits *config_edits(void);
 
 /* The line on which the file defines the server, in whichever shape. -PB_E_NOT_FOUND: it does not,
  * or there is no file. */

@@ -12,6 +12,19 @@ static void settle_directory(struct spec *s, const char *dir)
         s->cwd = arena_printf(&s->arena, "%s/%s", dir, s->cwd);
 }
 
+/* It would get the keys that are kept under it, whosever they are. */
+static void drop_uuid(struct config *c, struct spec *s, const char *path)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    if (!s->uuid)
+        return;
+    s->uuid = NULL;
+    buf_printf(&text, "%s: server '%s': its id is not taken from a project's file: keys are yours",
+               path, s->name);
+    config_warn(c, buf_cstr(&text));
+}
+
 int config_read_project(struct config **out, const struct config_project *p,
                         const char *(*env)(void *ctx, const char *name), void *env_ctx,
                         struct pb_error *err)
@@ -25,8 +38,10 @@ int config_read_project(struct config **out, const struct config_project *p,
 
     if (rc < 0)
         return rc;
-    MAP_FOREACH(slot, &c->specs)
+    MAP_FOREACH(slot, &c->specs) {
         settle_directory(slot->value, dir);
+        drop_uuid(c, slot->value, p->path);
+    }
     *out = TAKE(c);
     return 0;
 }

@@ -131,6 +131,8 @@ struct vet_item {
     const uint8_t *digest; /* SHA512_BYTES */
 };
 struct hub_vet {
+    /* All of one list, or the instructions, are about to be looked at. */
+    void (*begin)(void *ctx, const char *server, enum vet_kind kind);
     /* Is it to be held back? Then it is in no list. `running`: the server says so while it goes on,
      * not because it was started or connected anew. Does nothing to the hub. */
     bool (*look)(void *ctx, const struct spec *spec, const struct vet_item *i, bool running);

@@ -190,10 +190,17 @@ void member_end_calls(struct member *m, const struct pb_error *err)
         waiting_fail(CONTAINER_OF(m->waiting.next, struct waiting_call, at), err);
 }
 
+/* It was asked for before its server said what it is now, or by rules that have changed. */
+static bool is_unwanted(const struct waiting_call *p, struct pb_error *why)
+{
+    return hub_holds_call(p->m->hub, &p->spec, why) ||
+           (p->to.still && !p->to.still(p->to.ended_ctx, why));
+}
+
 void member_send_waiting(struct member *m)
 {
     struct list now = LIST_INIT(now);
-    struct pb_error err, held;
+    struct pb_error err, why;
 
     if (list_empty(&m->waiting))
         return;
@@ -212,8 +219,8 @@ void member_send_waiting(struct member *m)
         list_remove(&p->at);
         if (member_is(m, MEMBER_LEAVING))
             waiting_fail(p, &err);
-        else if (link_state(m->link) == LINK_CONNECTED && hub_holds_call(m->hub, &p->spec, &held))
-            waiting_fail(p, &held); /* it was asked for before its server said what it is now */
+        else if (link_state(m->link) == LINK_CONNECTED && is_unwanted(p, &why))
+            waiting_fail(p, &why);
         else if (link_state(m->link) == LINK_CONNECTED)
             send_waiting(p);
         else

@@ -45,6 +45,8 @@ static bool vet_list(struct member *m, enum list_kind kind, bool running)
                          running };
     bool looks = m->hub->vet.look && (kind == LIST_TOOLS || kind == LIST_PROMPTS);
 
+    if (looks)
+        m->hub->vet.begin(m->hub->vet.ctx, m->name, v.kind);
     return catalog_hold(m->hub->catalog, m->name, kind, looks ? look : NULL, &v);
 }
 
@@ -82,6 +84,7 @@ static void vet_words(struct member *m)
         link_mute(m->link, false);
         return;
     }
+    vet->begin(vet->ctx, m->name, VET_INSTRUCTIONS);
     i.text = i.canonical = json_str(json_root(&doc), &a);
     sha512(i.text, digest);
     i.digest = digest;

@@ -15,7 +15,9 @@ void digests_of(struct digests *out, struct span array)
     AUTO_JSON struct json_doc doc = { 0 };
     size_t most;
 
-    if (json_parse(&doc, array, NULL, NULL) < 0 || !json_is(json_root(&doc), JSON_ARRAY))
+    /* One by one: together they may be more than a tape holds. */
+    if (json_parse(&doc, array, &(struct json_opts){ .keep_depth = 1 }, NULL) < 0 ||
+        !json_is(json_root(&doc), JSON_ARRAY))
         return;
     most = json_len(json_root(&doc));
     if (most > CATALOG_SERVER_ITEMS_MAX)
@@ -27,7 +29,7 @@ void digests_of(struct digests *out, struct span array)
 
         if (out->n == most)
             break;
-        json_canonical(&out->canonical, item);
+        definition_canonical(&out->canonical, json_text(item));
         sha512(span_from(buf_span(&out->canonical), start), out->v[out->n]);
         out->ends[out->n++] = out->canonical.n;
     }

@@ -165,6 +165,10 @@ struct call_spec {
     /* Right before `reply`, of every call that was begun. May be NULL. */
     call_ended_fn *ended;
     void *ended_ctx;
+    /* With ended_ctx: asked when it has waited for its server, before that hears of it. False: it
+     * is not to be made any more, err says why. Must not end this call or any other. May be NULL.
+     */
+    bool (*still)(void *ended_ctx, struct pb_error *err);
 };
 
 /* What is said of a call that was ended so: "Tool 'x' on server 'y' timed out after 30s". Of its

@@ -5,6 +5,8 @@
 #include "hub/hub/hub.h"
 #include "hub/link/link.h"
 #include "hub/spec/spec.h"
+#include "temp_dir.h"
+#include <poll.h>
 
 static const struct host_scope control = { .control = true };
 
@@ -499,6 +501,40 @@ TEST(logs_are_told_and_followed)
     CHECK(!strstr(c.notes, "not here"));
     CHECK(!follow->count);
     control_done(&rig, &c);
+}
+
+static void on_found(void *ctx, const struct call_page *p, const struct pb_error *err)
+{
+    (void)p;
+    (void)err;
+    ++*(int *)ctx;
+}
+
+/* So many others ask that nobody is answered at once: who follows is told a little later. */
+TEST(who_follows_goes_on_when_the_store_has_much_to_answer)
+{
+    struct fake_reply *follow;
+    struct face_client c;
+    struct hub_rig rig;
+    int answered = 0;
+
+    rig_init_store(&rig, NULL, temp_path("records"));
+    rig_start(&rig);
+    face_open(&rig, &c, &control, PB_ERA_LEGACY);
+    for (int i = 0; i < STORE_READS_MAX; i++)
+        CHECK(store_find(rig.store, &(struct call_query){ .limit = 1 }, on_found, &answered));
+    follow = face_send(&c, "patchbay/records", "{\"follow\":true}");
+    while (answered < STORE_READS_MAX)
+        loop_turn(rig.fakes.loop, true);
+    for (int i = 0; i < 1000 && !strstr(c.notes, "notifications/patchbay/records"); i++) {
+        loop_advance(rig.fakes.loop, CONTROL_FOLLOW_MS);
+        fakes_settle(&rig.fakes);
+        poll(NULL, 0, 5);
+    }
+    CHECK_HAS(c.notes, "notifications/patchbay/records");
+    CHECK(!follow->count);
+    control_done(&rig, &c);
+    temp_clean();
 }
 
 /* ---- the daemon ---- */

@@ -203,6 +203,39 @@ TEST(nobody_comes_back_and_the_server_is_told_after_ten_minutes)
     rig_done(&rig);
 }
 
+/* A rule may give people more time than a server has. */
+TEST(a_client_that_is_asked_by_a_rule_has_the_time_that_the_rule_gives)
+{
+    AUTO_JSON struct json_doc doc = { 0 }, asked = { 0 };
+    AUTO(policy) struct policy *p = NULL;
+    struct fake_server *f;
+    struct pb_error err;
+    struct hub_rig rig;
+    struct down d;
+    struct json result;
+
+    rig_init(&rig, NULL);
+    rig_tool(&rig, "alpha", PB_ERA_LEGACY, "t", FAKE_TEXT);
+    f = rig.fakes.servers[0];
+    CHECK_INT(
+        json_parse(&doc, SPAN("{\"rules\":[{\"action\":\"ask\",\"ask_s\":1800}]}"), NULL, &err), 0);
+    CHECK_INT(policy_parse(&p, json_root(&doc), &err), 0);
+    gate_set_policy(rig.gate, p);
+    down_open(&d, &rig, PEER_STATELESS, ERA_MODERN, ASKS_ALL);
+    down_call(&d, 1, "alpha__t", "");
+    CHECK_HAS(down_next(&d), "input_required");
+    CHECK_INT(json_parse(&asked, span_of(down_last(&d)), NULL, &err), 0);
+    result = json_get(json_root(&asked), "result");
+    loop_advance(rig.fakes.loop, 1800000 - 1000);
+    CHECK_INT(rig_relays(&rig)->parked.n, 1);
+    down_retry(&d, 2, "alpha__t", result,
+               "{\"action\":\"accept\",\"content\":{\"decision\":\"approve\"}}");
+    FAKES_UNTIL(&rig.fakes, f->calls == 1);
+    CHECK_INT(rig_relays(&rig)->parked.n, 0);
+    down_close(&d);
+    rig_done(&rig);
+}
+
 /* ---- more than one question --------------------------------------------------------------- */
 
 struct two {

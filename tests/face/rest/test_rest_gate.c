@@ -271,6 +271,8 @@ TEST(the_rules_are_shown_as_they_are_written)
 TEST(where_a_call_would_stop_is_explained)
 {
     struct rest_rig rig;
+    struct line call;
+    const char *id;
 
     begin(&rig,
           "{\"rules\":[{\"name\":\"no\",\"action\":\"deny\",\"tool\":\"echo\",\"caller\":"
@@ -289,6 +291,25 @@ TEST(where_a_call_would_stop_is_explained)
     CHECK_HAS(got("reason"), "not you");
     CHECK_INT(POST(&rig, "/api/explain", "{\"tool\":\"alpha/echo\",\"face\":\"cli\"}"), 200);
     CHECK_STR(got("outcome"), "ask");
+    CHECK_INT(POST(&rig, "/api/grants", "{\"conversation\":\"c\",\"operation\":\"alpha/echo\"}"),
+              201);
+    CHECK_INT(POST(&rig, "/api/explain",
+                   "{\"tool\":\"alpha/echo\",\"face\":\"cli\",\"conversation\":\"c\"}"),
+              200);
+    CHECK_STR(got("outcome"), "allow");
+    /* of who asks itself, without being named */
+    rules(&rig, "{\"rules\":[{\"action\":\"ask\",\"tool\":\"echo\"}]}");
+    CHECK_INT(POST(&rig, "/api/explain", "{\"tool\":\"alpha/echo\",\"face\":\"rest\"}"), 200);
+    CHECK_STR(got("outcome"), "ask");
+    id = held(&rig, &call, "{\"tool\":\"alpha/echo\"}");
+    CHECK_INT(answer(&rig, id, "", "{\"choice\":\"grant\"}"), 200);
+    CHECK_INT(line_answer(&call), 200);
+    line_close(&call);
+    CHECK_INT(POST(&rig, "/api/explain", "{\"tool\":\"alpha/echo\",\"face\":\"rest\"}"), 200);
+    CHECK_STR(got("outcome"), "allow");
+    rules(&rig,
+          "{\"rules\":[{\"name\":\"etc\",\"action\":\"deny\",\"tool\":\"plain\",\"arguments\":[{"
+          "\"at\":\"/path\",\"glob\":\"/etc*\"}]}]}");
     CHECK_INT(POST(&rig, "/api/explain",
                    "{\"tool\":\"alpha/plain\",\"arguments\":{\"path\":\"/etc/x\"}}"),
               200);

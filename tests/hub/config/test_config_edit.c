@@ -242,11 +242,13 @@ TEST(rules_are_put_first_or_last_and_taken_out_by_number)
         CHECK_STR(temp_read(path), cases[i].after);
     }
     temp_write(path, "{\"policy\":{\"rules\":[{\"a\":1}, {\"b\":2}, {\"c\":3}]}}");
-    CHECK_INT(config_remove_rule(path, 2, &err), 0);
+    CHECK_INT(config_remove_rule(path, 2, SPAN("{\"c\":3}"), &err), -PB_E_BUSY);
+    CHECK_HAS(err.msg, "rule 2 in ");
+    CHECK_INT(config_remove_rule(path, 2, SPAN("{ \"b\":2}"), &err), 0);
     CHECK_STR(temp_read(path), "{\"policy\":{\"rules\":[{\"a\":1}, {\"c\":3}]}}");
-    CHECK_INT(config_remove_rule(path, 3, &err), -PB_E_NOT_FOUND);
+    CHECK_INT(config_remove_rule(path, 3, (struct span){ 0 }, &err), -PB_E_NOT_FOUND);
     CHECK_HAS(err.msg, "there is no rule 3 in ");
-    CHECK_INT(config_remove_rule(path, 0, &err), -PB_E_NOT_FOUND);
+    CHECK_INT(config_remove_rule(path, 0, (struct span){ 0 }, &err), -PB_E_NOT_FOUND);
     temp_write(path, "{\"policy\": [1]}");
     CHECK_INT(config_add_rule(path, SPAN("{}"), false, &err), -PB_E_INVALID);
     CHECK_HAS(err.msg, "rules.json:1: policy: expected an object, got an array");
@@ -254,6 +256,51 @@ TEST(rules_are_put_first_or_last_and_taken_out_by_number)
     CHECK_INT(config_add_rule(path, SPAN("{}"), false, &err), -PB_E_INVALID);
     CHECK_HAS(err.msg, "rules.json:2: policy.rules: expected an array, got an object");
     CHECK_STR(temp_read(path), "{\"policy\": {\n\"rules\": {}}}");
+}
+
+TEST(what_edits_have_read_and_written_is_known)
+{
+    const char *path = temp_path("known.json");
+    char found[2 * SHA256_BYTES + 1], wrote[2 * SHA256_BYTES + 1];
+    struct pb_error err;
+
+    temp_write(path, "{\"a\": 1}");
+    sha256_hex(SPAN("{\"a\": 1}"), found);
+    config_edits_begin();
+    CHECK_INT(config_save_server(path, "s", SPAN("{\"command\":\"x\"}"), &err), 0);
+    CHECK_INT(config_save_server(path, "t", SPAN("{\"command\":\"x\"}"), &err), 0);
+    sha256_hex(span_of(temp_read(path)), wrote);
+    CHECK_INT(config_edits()->n, 2);
+    CHECK_STR(config_edits()->before, found);
+    CHECK_STR(config_edits()->after, wrote);
+    CHECK(!config_edits()->mixed);
+    CHECK_INT(config_save_server(path, "t", SPAN("{\"command\":\"x\"}"), &err), 0); /* as it is */
+    CHECK_INT(config_edits()->n, 2);
+    temp_write(path, "{\"mcpServers\":{\"evil\":{\"command\":\"y\"}}}");
+    CHECK_INT(config_save_server(path, "u", SPAN("{\"command\":\"x\"}"), &err), 0);
+    CHECK(config_edits()->mixed);
+    CHECK_STR(config_edits()->before, found);
+    config_edits_begin();
+    CHECK_INT(config_save_server(temp_path("new.json"), "u", SPAN("{\"command\":\"x\"}"), &err), 0);
+    CHECK_STR(config_edits()->before, "");
+}
+
+TEST(rules_are_saved_in_the_place_of_those_that_were_looked_at)
+{
+    const char *path = temp_path("saved.json");
+    struct pb_error err;
+
+    temp_write(path, "{\"a\": 1}");
+    CHECK_INT(config_save_policy(path, SPAN("{\"rules\":[]}"), SPAN("{\"rules\":[1]}"), &err),
+              -PB_E_BUSY);
+    CHECK_HAS(err.msg, "are not those that were looked at");
+    CHECK_INT(config_save_policy(path, SPAN("{\"rules\":[1]}"), SPAN("{}"), &err), 0);
+    CHECK_INT(config_save_policy(path, SPAN("{\"rules\":[2]}"), SPAN("{ \"rules\": [1]}"), &err),
+              0);
+    CHECK_INT(config_save_policy(path, SPAN("{\"rules\":[3]}"), SPAN("{\"rules\":[1]}"), &err),
+              -PB_E_BUSY);
+    CHECK_HAS(temp_read(path), "[2]");
+    CHECK_INT(config_save_policy(path, SPAN("{\"rules\":[3]}"), (struct span){ 0 }, &err), 0);
 }
 
 TEST(what_is_wrong_with_a_file_is_told_with_its_line_and_nothing_is_written)

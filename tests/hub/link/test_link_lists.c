@@ -206,3 +206,24 @@ TEST(so_many_resources_may_be_watched)
     CHECK_HAS(link_log_at(rig.link, 0)->text, "1024 resources are watched already");
     link_rig_done(&rig);
 }
+
+/* Each fits a tape; all together do not. */
+TEST(a_list_of_many_values_is_weighed_item_by_item)
+{
+    enum { VALUES = 400000, ITEMS = 3 };
+    AUTO_BUF struct buf list = { 0 };
+    struct digests d = { 0 };
+
+    for (int i = 0; i < ITEMS; i++) {
+        buf_printf(&list, "%c{\"name\":\"t%d\",\"x\":[0", i ? ',' : '[', i);
+        for (int k = 1; k < VALUES; k++)
+            buf_str(&list, ",0");
+        buf_str(&list, "]}");
+    }
+    buf_byte(&list, ']');
+    digests_of(&d, buf_span(&list));
+    CHECK_INT(d.n, ITEMS);
+    CHECK(memcmp(d.v[0], d.v[1], SHA512_BYTES) != 0);
+    CHECK_HAS(digests_text(&d, 2).p, "\"name\":\"t2\"");
+    digests_done(&d);
+}

@@ -591,6 +591,8 @@ export interface PinList {
   approved: number;
   held: number;
   changed: number;
+  /** stands for all that has changed of these; POST /api/pins/approve takes that of one server */
+  version: string;
   /** the file that says what was approved */
   lock?: string;
   /** why it is not read or written */
@@ -613,8 +615,12 @@ export interface Pin {
   /** when its server said it last, since patchbay runs; seconds since 1970 */
   seen_at?: number;
   diff?: DiffSegment[];
-  /** its end is left out */
+  /** why a changed one has no diff; unsaid: its server has not said it since patchbay runs; room: it is one of many, and has one when it is asked for by name */
+  diff_missing?: "unsaid" | "room";
+  /** some of it is left out */
   diff_cut?: boolean;
+  /** secrets in it are shown as *** */
+  redacted?: boolean;
   /** what was approved is not at hand: all of the new text is shown */
   old_missing?: boolean;
 }
@@ -1077,7 +1083,7 @@ export interface Answers {
 /** What it takes as a body. */
 export interface Bodies {
   "PUT /api/auto-approve": { conversation: string; on: boolean; };
-  "POST /api/explain": { tool: string; client?: string; mode?: string; face?: string; arguments?: JsonObject; };
+  "POST /api/explain": { tool: string; client?: string; mode?: string; face?: string; conversation?: string; arguments?: JsonObject; };
   "POST /api/grants": { conversation: string; operation: string; seconds?: number; duration?: string; once?: boolean; };
   "POST /api/mcp-clients/connect": { name: string; transport?: string; command?: Json; args?: Json; env?: JsonObject; inherit_env?: Json; cwd?: string; url?: string; headers?: JsonObject; timeout_s?: number; auto_reconnect?: boolean; [member: string]: Json | undefined; };
   "POST /api/mcp-prompts/get": { prompt: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
@@ -1085,7 +1091,7 @@ export interface Bodies {
   "POST /api/mcp-tools/call": { tool: string; arguments?: JsonObject; timeout_s?: number; id?: string; };
   "POST /api/modes/match": { filter: Json; };
   "PUT /api/modes/{}": { name?: string; icon?: string; filter: Json; };
-  "POST /api/pins/approve": { server: string; kind?: string; name?: string; cid?: string; };
+  "POST /api/pins/approve": { server: string; kind?: string; name?: string; cid?: string; version?: string; };
   "PUT /api/policy": { rules?: Json; default?: Json; version?: string; };
   "POST /api/policy/dry-run": { policy: JsonObject; };
   "POST /api/questions/{}/answer": { choice: string; grant_s?: number; once?: boolean; reason?: string; };

@@ -1,12 +1,24 @@
 // Definitions that are not what was approved: what changed in each, word by word, and letting it in.
-import { post } from "../../hub/api";
+import { useState } from "preact/hooks";
+import { asked, get, post } from "../../hub/api";
 import { changed } from "../../hub/store";
 import type { Pin } from "../../hub/types";
 import { tellFailure } from "../../shared/toasts";
 import { Badge, Empty, WorkButton } from "../../shared/ui/parts";
 import { oneLine, shown, T } from "../../shared/ui/text";
-import { approvalOf, keyOf, near, stateText, titleOf } from "./changes_model";
+import { approvalOf, keyOf, lookOf, near, stateText, titleOf } from "./changes_model";
 import "./changes.css";
+
+/** One that was among too many to be shown. */
+async function lookAt(pin: Pin): Promise<Pin | null> {
+  try {
+    const found = (await get(asked("/api/pins", lookOf(pin)))).pins.find((p) => keyOf(p) === keyOf(pin));
+    return found ?? null;
+  } catch (why) {
+    tellFailure("It cannot be shown", why);
+    return null;
+  }
+}
 
 async function approve(pin: Pin): Promise<void> {
   try {
@@ -17,16 +29,28 @@ async function approve(pin: Pin): Promise<void> {
 }
 
 function Diff({ pin }: { pin: Pin }) {
+  const [one, setOne] = useState<Pin | null>(null);
+  if (pin.diff_missing === "room" && one?.cid === pin.cid) return <Diff pin={one} />;
+  if (pin.diff_missing === "room")
+    return (
+      <p class="faint">
+        There is too much to show it all.{" "}
+        <WorkButton small label={`Show ${oneLine(titleOf(pin))}`} onClick={async () => setOne(await lookAt(pin))}>
+          Show what changed
+        </WorkButton>
+      </p>
+    );
   if (!pin.diff) return <p class="faint">Its text is not at hand: the server has not said it since Patchbay was started.</p>;
   return (
     <>
-      {pin.old_missing && <p class="faint">What was approved is not at hand, as calls are not recorded. It is now:</p>}
+      {pin.old_missing && <p class="faint">What was approved is not at hand. It is now:</p>}
       <pre class="pre changes-diff" tabIndex={0}>
         {near(pin.diff).map((s) =>
           s.op === "same" ? <span>{shown(s.text)}</span> : s.op === "del" ? <del>{shown(s.text)}</del> : <ins>{shown(s.text)}</ins>,
         )}
       </pre>
-      {pin.diff_cut && <p class="faint">The end is left out: it is too long.</p>}
+      {pin.diff_cut && <p class="faint">Some of it is left out: it is too long.</p>}
+      {pin.redacted && <p class="faint">Secrets in it are shown as ***.</p>}
     </>
   );
 }

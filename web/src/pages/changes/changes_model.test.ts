@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Pin } from "../../hub/types";
-import { approvalOf, near, stateText, titleOf } from "./changes_model";
+import { approvalOf, lookOf, near, stateText, titleOf } from "./changes_model";
 
 const pin: Pin = { server: "git", kind: "tool", name: "log", state: "held", approved_cid: "a", cid: "b", approved_at: 1 };
 
@@ -16,6 +16,11 @@ test("a definition is named as people type it", () => {
 test("what is approved is what is shown", () => {
   assert.deepEqual(approvalOf(pin), { server: "git", kind: "tool", name: "log", cid: "b" });
   assert.deepEqual(approvalOf({ ...pin, kind: "instructions", name: "" }), { server: "git", kind: "instructions", cid: "b" });
+});
+
+test("one of too many is asked for by itself", () => {
+  assert.deepEqual(lookOf(pin), { server: "git", kind: "tool", name: "log" });
+  assert.equal(lookOf({ ...pin, kind: "instructions", name: "" }).name, undefined);
 });
 
 test("of much that is the same only what is near a change is shown", () => {

@@ -11,6 +11,9 @@ export const titleOf = (p: Pin): string =>
 
 export const stateText = (p: Pin): string => (p.state === "held" ? "Held back" : "Changed, let through");
 
+/** The query that asks for it alone. */
+export const lookOf = (p: Pin) => ({ server: p.server, kind: p.kind, name: p.kind === "instructions" ? undefined : p.name });
+
 /** What approves exactly what is shown, and nothing that came since. */
 export const approvalOf = (p: Pin) =>
   p.kind === "instructions"
