@@ -44,7 +44,8 @@ void gate_explain(struct gate *g, const struct gate_dry *d, struct json_out *o, 
     json_begin_object(o, key);
     json_begin_array(o, "steps");
     for (size_t i = 0; says != STEP_STOP && step_at(i, &w, &name, &says); i++)
-        write_step(o, &w, name, says);
+        if (name)
+            write_step(o, &w, name, says);
     json_end(o);
     json_put_str(o, "outcome", all == STEP_PASS ? "allow" : all == STEP_ASK ? "ask" : "deny");
     json_put_str_opt(o, "rule", w.verdict.rule);

@@ -136,7 +136,8 @@ struct order_walk {
 enum step_says steps_walk(struct order_walk *w);
 void order_walk_done(struct order_walk *w);
 #define AUTO_WALK __attribute__((cleanup(order_walk_done)))
-/* Each step by itself, for who wants to know; false: there are no more. */
+/* Each step by itself, for who wants to know; false: there are no more. Its name is NULL where it
+ * means nothing to this order. */
 bool step_at(size_t i, struct order_walk *w, const char **name, enum step_says *says);
 const struct tool_look *gate_look(struct gate *g, const struct order *o);
 void gate_forget_looks(struct gate *g);

@@ -289,13 +289,14 @@ static const struct gate_step {
     const char *name;
     enum step_says (*take)(struct order_walk *w);
     bool may_overrule;
+    bool own; /* only for tools of our own */
 } steps[] = {
-    { "resolve", resolve, false },
-    { "mode", mode, false },
-    { "definition", definition, false },
-    { "policy", rules, false },
-    { "authorisation", authorisation, false },
-    { "permission", permission, true },
+    { "resolve", resolve, false, false },
+    { "mode", mode, false, false },
+    { "definition", definition, false, false },
+    { "policy", rules, false, false },
+    { "authorisation", authorisation, false, true },
+    { "permission", permission, true, false },
 };
 
 void order_walk_done(struct order_walk *w) { buf_done(&w->reason); }
@@ -304,7 +305,7 @@ bool step_at(size_t i, struct order_walk *w, const char **name, enum step_says *
 {
     if (i >= ARRAY_LEN(steps))
         return false;
-    *name = steps[i].name;
+    *name = steps[i].own && !order_is_own(w->order) ? NULL : steps[i].name;
     *says = steps[i].take(w);
     return true;
 }
