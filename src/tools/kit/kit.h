@@ -31,6 +31,8 @@ enum tool_group {
 enum tool_flags {
     TOOL_SERIAL = 1 << 16,   /* in one conversation one call at a time, in the order of coming */
     TOOL_BLOCKING = 1 << 17, /* who runs a model waits for it before anything else */
+    /* An operation whose own name says too little ("read"): it is found by its full name only. */
+    TOOL_FULL_NAME = 1 << 18,
 };
 
 /* Of parameters, beside PB_OPTIONAL: what the gate has to look at. Each parameter that is one of
@@ -86,6 +88,7 @@ struct tool_call {
     const char *id, *face, *client, *conversation;
     const char *directory; /* absolute: where relative paths begin */
     bool person;           /* somebody asks by hand */
+    int64_t now_ms;        /* when it came; since 1970 */
 };
 
 struct kit_options {
@@ -93,7 +96,17 @@ struct kit_options {
     const char *home;      /* where tools keep what they keep; copied */
     const char *directory; /* of callers that say none; NULL: a directory in home; copied */
     const struct tool *const *tools; /* in the order in which they are listed; ended by NULL */
+    const struct settings *settings; /* borrowed until kit_new() returns; may be NULL */
 };
 /* Puts the tools into the catalog of the gate's hub, and behind SPEC_OWN. Once for a hub, which
  * ends it when it closes: what still runs after KIT_STOP_MS keeps what it uses. */
 struct kit *kit_new(const struct kit_options *o);
+/* An operation is found by its own name, too, unless that means something else as well. */
+bool kit_is_alone(const struct tool *const *tools, const struct tool_operation *op);
+
+/* For families. */
+const char *kit_home(const struct kit *k);
+struct pb_loop *kit_loop(const struct kit *k);
+struct gate *kit_gate(const struct kit *k);
+/* Only while a family opens; may be NULL. */
+const struct settings *kit_settings(const struct kit *k);

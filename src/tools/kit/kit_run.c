@@ -58,6 +58,7 @@ static void read_call(struct tool_call *c, const struct kit_entry *e, struct pb_
         .conversation = text_of(who, "conversation", a),
         .directory = text_of(who, "directory", a),
         .person = json_bool(json_get(who, "person"), false),
+        .now_ms = loop_wall(e->kit->loop),
     };
     if (!c->directory || *c->directory != '/')
         c->directory = usual_directory(e->kit, a);
