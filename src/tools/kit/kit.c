@@ -189,8 +189,4 @@ struct kit *kit_new(const struct kit_options *o)
 
 const char *kit_home(const struct kit *k) { return k->home; }
 
-struct pb_loop *kit_loop(const struct kit *k) { return k->loop; }
-
-struct gate *kit_gate(const struct kit *k) { return k->gate; }
-
 const struct settings *kit_settings(const struct kit *k) { return k->settings; }

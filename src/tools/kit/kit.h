@@ -106,7 +106,5 @@ bool kit_is_alone(const struct tool *const *tools, const struct tool_operation *
 
 /* For families. */
 const char *kit_home(const struct kit *k);
-struct pb_loop *kit_loop(const struct kit *k);
-struct gate *kit_gate(const struct kit *k);
 /* Only while a family opens; may be NULL. */
 const struct settings *kit_settings(const struct kit *k);

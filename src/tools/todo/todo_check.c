@@ -50,14 +50,14 @@ static void check_one(const struct todo *t, struct todo_errors *e)
 
 /* ---- what depends on what ---- */
 
-struct walk {
+struct todo_walk {
     const struct todo_list *list;
     const struct map *ids;
     bool *seen;
     size_t *next, n; /* still to be looked at */
 };
 
-static void walk_from(struct walk *w, const struct todo *t)
+static void walk_from(struct todo_walk *w, const struct todo *t)
 {
     for (size_t i = 0; i < t->n_depends; i++) {
         size_t at = place_of(w->ids, t->depends[i]);
@@ -71,7 +71,7 @@ static void walk_from(struct walk *w, const struct todo *t)
 
 /* Does the way along what it depends on lead back to it? One that only leads into a circle is not
  * to blame for it. */
-static bool is_in_circle(struct walk *w, size_t at)
+static bool is_in_circle(struct todo_walk *w, size_t at)
 {
     memset(w->seen, 0, w->list->n * sizeof *w->seen);
     w->n = 0;
@@ -93,7 +93,7 @@ static void check_depends(const struct todo_list *l, const struct map *ids, stru
 {
     AUTO_FREE bool *seen = mem_zero((l->n + 1) * sizeof *seen);
     AUTO_FREE size_t *next = mem_zero((l->n + 1) * sizeof *next);
-    struct walk w = { l, ids, seen, next, 0 };
+    struct todo_walk w = { l, ids, seen, next, 0 };
 
     for (size_t i = 0; i < l->n; i++) {
         const struct todo *t = &l->v[i];

@@ -4,9 +4,7 @@
 
 /* In this order they are listed, on every request: S3-141, S3-142. */
 static const struct tool *const table[] = {
-    &think_tool,
-    &todo_tool,
-    NULL,
+    &think_tool, &todo_tool, &math_tool, &calculator_tool, &datetime_tool, &string_tool, NULL,
 };
 
 /* clang-format off */
