@@ -22,17 +22,19 @@ static void write_step(struct json_out *o, const struct order_walk *w, const cha
 
 void gate_explain(struct gate *g, const struct gate_dry *d, struct json_out *o, const char *key)
 {
-    struct order order = { .call = { .server = d->server,
-                                     .method = "tools/call",
-                                     .subject = d->tool,
-                                     .caller = "",
-                                     .client = d->client },
-                           .face = d->face,
-                           .scope = d->scope,
-                           .mode = d->mode,
-                           .conversation = d->conversation,
-                           .arguments = d->arguments };
-    struct order_walk w = { .g = g, .order = &order, .look = gate_look(g, &order), .anew = true };
+    const struct order said = { .call = { .server = d->server,
+                                          .method = "tools/call",
+                                          .subject = d->tool,
+                                          .caller = "",
+                                          .client = d->client },
+                                .face = d->face,
+                                .scope = d->scope,
+                                .mode = d->mode,
+                                .conversation = d->conversation,
+                                .arguments = d->arguments };
+    struct own_order own = { 0 };
+    const struct order *order = own_read(g, &said, &own);
+    struct order_walk w = { .g = g, .order = order, .look = gate_look(g, order), .anew = true };
     struct order_walk whole = w; /* what one step says another may overrule */
     enum step_says all = steps_walk(&whole), says = STEP_PASS;
     const char *name;
@@ -47,4 +49,5 @@ void gate_explain(struct gate *g, const struct gate_dry *d, struct json_out *o, 
     json_put_str_opt(o, "reason", all == STEP_STOP ? w.err.msg : w.verdict.reason);
     json_put_bool(o, "recorded", gate_records(g, w.look));
     json_end(o);
+    own_order_done(&own);
 }

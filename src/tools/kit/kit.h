@@ -62,6 +62,8 @@ struct tool_spelling {
     const char *written, *meant;
 };
 
+#define KIT_META_ICON "patchbay/icon"
+
 /* What a family keeps between calls. */
 struct tool_family {
     void *(*open)(struct kit *k);
@@ -70,7 +72,7 @@ struct tool_family {
 
 struct tool {
     const char *name, *title, *help;
-    const char *icon;                      /* a word for consoles */
+    const char *icon;                      /* a word for consoles, in _meta: KIT_META_ICON */
     unsigned group;                        /* a bit: who shows some built-ins and others not */
     const struct tool_family *family;      /* NULL: it keeps nothing */
     const struct tool_spelling *spellings; /* ended by { 0 }; may be NULL */

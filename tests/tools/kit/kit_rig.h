@@ -145,7 +145,7 @@ static inline void kit_rig_init(struct hub_rig *rig)
 {
     rig_init(rig, NULL);
     kit_new(
-        &(struct kit_options){ .gate = rig->gate, .home = "/home/of/tests", .tools = rig_tools });
+        &(struct kit_options){ .gate = rig->gate, .home = "/srv/tests", .tools = rig_tools });
 }
 
 static inline void kit_rig_open(struct hub_rig *rig, struct face_client *c)

@@ -188,11 +188,11 @@ TEST(a_rule_about_an_argument_holds_for_every_spelling_of_it)
     for (size_t i = 0; i < ARRAY_LEN(spelled); i++)
         for (size_t way = 0; way < ARRAY_LEN(ways); way++)
             CHECK_HAS(as(&c, way, spelled[i]), "the rule 'etc' does not allow");
-    CHECK_HAS(as(&c, 0, "\"path\":\"/home/x\""), "show_file {\"filePath\":\"/home/x\"}");
+    CHECK_HAS(as(&c, 0, "\"path\":\"/srv/x\""), "show_file {\"filePath\":\"/srv/x\"}");
     /* nor does saying it twice help: what is read is what would run */
-    CHECK(!strstr(as(&c, 1, "\"filePath\":\"/home/x\",\"path\":\"/etc/x\""), "show_file {"));
-    CHECK(!strstr(as(&c, 1, "\"path\":\"/home/x\",\"filePath\":\"/etc/x\""), "show_file {"));
-    CHECK(!strstr(as(&c, 1, "\"filePath\":\"/home/x\",\"filePath\":\"/etc/x\""), "show_file {"));
+    CHECK(!strstr(as(&c, 1, "\"filePath\":\"/srv/x\",\"path\":\"/etc/x\""), "show_file {"));
+    CHECK(!strstr(as(&c, 1, "\"path\":\"/srv/x\",\"filePath\":\"/etc/x\""), "show_file {"));
+    CHECK(!strstr(as(&c, 1, "\"filePath\":\"/srv/x\",\"filePath\":\"/etc/x\""), "show_file {"));
     face_close(&c);
     rig_done(&rig);
 }
@@ -225,7 +225,7 @@ TEST(who_asks_is_said_by_the_gate_and_not_by_the_caller)
     kit_rig_open(&rig, &c);
     snprintf(honest, sizeof honest, "%s", kit_call(&c, "who", "{}"));
     CHECK_HAS(honest, "mcp_server|");
-    CHECK_HAS(honest, "|/home/of/tests/work|0|36");
+    CHECK_HAS(honest, "|/srv/tests/work|0|36");
     text = face_text(face_get(
         &c, "tools/call",
         "{\"name\":\"who\",\"arguments\":{},\"_meta\":{\"patchbay/call\":{\"id\":\"x\",\"face\":"
