@@ -309,3 +309,13 @@ TEST(a_list_that_was_written_reads_back_the_same)
     CHECK_STR(buf_cstr(&again), buf_cstr(&text));
     done();
 }
+
+TEST(its_calls_run_one_at_a_time)
+{
+    /* S3-22 */
+    size_t n = 0;
+
+    for (const struct tool_operation *op = todo_tool.operations; op->run; op++, n++)
+        CHECK(op->flags & TOOL_SERIAL);
+    CHECK_INT(n, 4);
+}
