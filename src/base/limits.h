@@ -368,6 +368,23 @@ enum {
     KIT_DISPLAY_MAX = 256, /* bytes of what is said of a call that begins */
     KIT_LANE_MAX = 256,    /* calls that wait for one of the same conversation */
 
+    /* Of these: todos, calculations and texts */
+    TODO_ITEMS_MAX = 500,          /* todos of one conversation, and of each ... */
+    TODO_TITLE_MAX = 1024,         /* bytes of its title */
+    TODO_TEXT_MAX = 16384,         /* and of any other text */
+    TODO_DEPENDS_MAX = 100,        /* todos that it depends on */
+    TODO_ID_MAX = 1000000000,      /* its id */
+    TODO_FILE_MAX = 4194304,       /* bytes of the whole list */
+    TODO_LISTS_MAX = 10000,        /* conversations that have one; the oldest goes */
+    TODO_LOCK_MS = 5000,           /* for another program to finish changing one */
+    TODO_ERRORS_TOLD = 50,         /* mistakes in a list that are told; the others are counted */
+    TODO_SECONDS_MAX = 2000000000, /* of a time in the file */
+    MATH_TEXT_MAX = 8192,          /* bytes of an expression */
+    MATH_DEPTH_MAX = 64,           /* of it: parentheses and signs within each other */
+    MATH_ARGUMENTS_MAX = 64,       /* of one function in it */
+    STRING_BYTES_MAX = 4194304,    /* what a tool for texts answers with */
+    STRING_PARTS_MAX = 10000,      /* and into how many a text is split */
+
     /* Pins: what was approved of servers, and what has changed since */
     DIGESTS_NOW_BYTES = 32768,      /* of a list that is weighed on the loop; more, on a worker */
     PINS_MAX = 200000,              /* definitions that the lock knows */

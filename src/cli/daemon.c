@@ -576,7 +576,7 @@ static int make_hub(struct daemon *d, struct pb_error *err)
     d->gate = gate_new(&gate);
     gate_set_policy(d->gate, d->fresh_policy);
     policy_unref(TAKE(d->fresh_policy));
-    tools_new(&(struct tools_options){ .gate = d->gate, .home = d->home });
+    tools_new(&(struct tools_options){ .gate = d->gate, .home = d->home, .settings = set });
     d->webhook = webhook_new(d->gate);
     learn_addresses(d, set);
     webhook_set_url(d->webhook, set->webhook_url);

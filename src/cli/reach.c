@@ -121,7 +121,8 @@ static void start_hub(struct waiter *w, void *ctx)
     cli_gate_options(&gate, &s->config->settings);
     opts.gate = s->gate = gate_new(&gate); /* before any server says what it has */
     if (!s->wants.no_servers)
-        tools_new(&(struct tools_options){ .gate = s->gate, .home = s->home });
+        tools_new(&(struct tools_options){
+            .gate = s->gate, .home = s->home, .settings = &s->config->settings });
     hub_set_modes(hub, s->config->modes);
     hub_start_all(hub, s->specs, s->n_specs);
     gate_set_policy(s->gate, s->policy);

@@ -311,7 +311,8 @@ void catalog_add_alias(struct catalog *c, unsigned group, struct span text, cons
     struct catalog_item *i = item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text);
 
     put_alias(c, i->e.name, i);
-    put_alias(c, span_of(alias), item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text));
+    if (alias)
+        put_alias(c, span_of(alias), item_of_builtin(LIST_TOOLS, SPEC_OWN, group, text));
 }
 
 /* ---- Asking ------------------------------------------------------------------------------ */

@@ -81,8 +81,8 @@ bool catalog_put_away(struct catalog *c, const char *server);
 void catalog_add_builtin(struct catalog *c, enum list_kind kind, unsigned group, struct span text);
 /* A tool of the server SPEC_OWN. */
 void catalog_add_own(struct catalog *c, unsigned group, struct span text);
-/* The same, which is found by its name and by this one, but is in no list: an operation of another.
- */
+/* The same, which is found by its name and by this one (NULL: by its name alone), but is in no
+ * list: an operation of another. */
 void catalog_add_alias(struct catalog *c, unsigned group, struct span text, const char *alias);
 
 /* Enabled or not. server NULL: of all, and the built-ins. */

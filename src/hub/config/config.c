@@ -166,8 +166,9 @@ static int read_named(struct config_reading *rd, const char *shape, struct json 
     if (strict || !name.n)
         return source_fail(&rd->source, v, shape, PB_E_INVALID, bad.msg);
     unused_slug(rd, name, &slug);
-    entry_warn(&e, v, NULL, "is called \"%s\" here: names have only letters, digits, '_' and '-'",
-               buf_cstr(&slug));
+    entry_warn(&e, v, NULL, "is called \"%s\" here: %s", buf_cstr(&slug),
+               span_is(name, SPEC_OWN) ? "the name is that of Patchbay's own tools"
+                                       : "names have only letters, digits, '_' and '-'");
     return read_entry(rd, &e, buf_span(&slug), arena_dup(&a, name));
 }
 

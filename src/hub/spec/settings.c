@@ -65,6 +65,8 @@ const struct setting settings_table[] = {
       "where Smithery's registry of servers is" },
     { "timeout_s", SETTING_SECONDS, AT(call_ms), 0.001, DAY_S, NULL, "30", AT_ONCE,
       "how long a tool call may take when its server says nothing about it" },
+    { "todo_autofix", SETTING_BOOL, AT(todo_autofix), 0, 0, NULL, "false", AT_RESTART,
+      "of several todos in progress all but the first become not-started, instead of an error" },
     { "tool_refresh", SETTING_WORD, AT(tool_refresh), 0, 0, refresh_words, "\"on_change\"", AT_ONCE,
       "on_change: list a server's tools again when it says they changed; on_connect: only then" },
     { "webhook_url", SETTING_TEXT, AT(webhook_url), 0, 0, NULL, "\"\"", AT_ONCE,

@@ -15,7 +15,7 @@ struct settings {
     uint64_t restart_max;
     uint64_t max_servers;
     uint64_t max_request_bytes;
-    bool reconnect_jitter, retry_initial;
+    bool reconnect_jitter, retry_initial, todo_autofix;
     uint64_t ask_ms;       /* ask_s */
     uint64_t record_days, record_calls, record_mb;
     const char *record;         /* "all", "meta" or "none" */

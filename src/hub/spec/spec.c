@@ -153,6 +153,8 @@ void spec_slug(struct buf *out, struct span text)
         out->n--;
     if (out->n == start)
         buf_str(out, "server");
+    if (span_is(span_from(buf_span(out), start), SPEC_OWN)) /* it would be no name */
+        buf_str(out, "-server");
 }
 
 /* Words that are not written with one capital in front. */

@@ -58,13 +58,25 @@ static void serve(struct kit *k, struct kit_entry *e)
     assert(rc == 0 && "a row of the table is well-formed");
 }
 
-/* An operation is found by its own name, too; where two have it, by neither. */
+bool kit_is_alone(const struct tool *const *tools, const struct tool_operation *op)
+{
+    size_t n = 0;
+
+    for (; *tools; tools++) {
+        n += strcmp((*tools)->name, op->name) == 0;
+        for (const struct tool_operation *o = (*tools)->operations; o->run; o++)
+            n += o->name && strcmp(o->name, op->name) == 0;
+    }
+    return n == 1 && !(op->flags & TOOL_FULL_NAME);
+}
+
 static void show_operation(struct kit *k, const struct tool *t, const struct kit_entry *e)
 {
     AUTO_BUF struct buf text = { 0 };
 
     kit_describe(&text, t, e->op);
-    catalog_add_alias(hub_catalog(gate_hub(k->gate)), t->group, buf_span(&text), e->op->name);
+    catalog_add_alias(hub_catalog(gate_hub(k->gate)), t->group, buf_span(&text),
+                      kit_is_alone(k->tools, e->op) ? e->op->name : NULL);
 }
 
 static void add_tool(struct kit *k, size_t i)
@@ -159,6 +171,7 @@ struct kit *kit_new(const struct kit_options *o)
     k->home = mem_dup(o->home);
     k->directory = mem_dup_opt(o->directory);
     k->tools = o->tools;
+    k->settings = o->settings;
     while (k->tools[n])
         n++;
     k->states = mem_zero((n + 1) * sizeof *k->states);
@@ -168,7 +181,12 @@ struct kit *kit_new(const struct kit_options *o)
     k->server = pb_server_new(&server);
     for (size_t i = 0; i < n; i++)
         add_tool(k, i);
+    k->settings = NULL;
     gate_set_own(k->gate, &(struct own_tools){ kit_read, kit_reaches, k });
     hub_add_own(gate_hub(k->gate), &(struct hub_own){ k->server, kit_close, k });
     return k;
 }
+
+const char *kit_home(const struct kit *k) { return k->home; }
+
+const struct settings *kit_settings(const struct kit *k) { return k->settings; }

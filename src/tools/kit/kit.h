@@ -31,6 +31,8 @@ enum tool_group {
 enum tool_flags {
     TOOL_SERIAL = 1 << 16,   /* in one conversation one call at a time, in the order of coming */
     TOOL_BLOCKING = 1 << 17, /* who runs a model waits for it before anything else */
+    /* An operation whose own name says too little ("read"): it is found by its full name only. */
+    TOOL_FULL_NAME = 1 << 18,
 };
 
 /* Of parameters, beside PB_OPTIONAL: what the gate has to look at. Each parameter that is one of
@@ -60,6 +62,8 @@ struct tool_spelling {
     const char *written, *meant;
 };
 
+#define KIT_META_ICON "patchbay/icon"
+
 /* What a family keeps between calls. */
 struct tool_family {
     void *(*open)(struct kit *k);
@@ -68,7 +72,7 @@ struct tool_family {
 
 struct tool {
     const char *name, *title, *help;
-    const char *icon;                      /* a word for consoles */
+    const char *icon;                      /* a word for consoles, in _meta: KIT_META_ICON */
     unsigned group;                        /* a bit: who shows some built-ins and others not */
     const struct tool_family *family;      /* NULL: it keeps nothing */
     const struct tool_spelling *spellings; /* ended by { 0 }; may be NULL */
@@ -86,6 +90,7 @@ struct tool_call {
     const char *id, *face, *client, *conversation;
     const char *directory; /* absolute: where relative paths begin */
     bool person;           /* somebody asks by hand */
+    int64_t now_ms;        /* when it came; since 1970 */
 };
 
 struct kit_options {
@@ -93,7 +98,15 @@ struct kit_options {
     const char *home;      /* where tools keep what they keep; copied */
     const char *directory; /* of callers that say none; NULL: a directory in home; copied */
     const struct tool *const *tools; /* in the order in which they are listed; ended by NULL */
+    const struct settings *settings; /* borrowed until kit_new() returns; may be NULL */
 };
 /* Puts the tools into the catalog of the gate's hub, and behind SPEC_OWN. Once for a hub, which
  * ends it when it closes: what still runs after KIT_STOP_MS keeps what it uses. */
 struct kit *kit_new(const struct kit_options *o);
+/* An operation is found by its own name, too, unless that means something else as well. */
+bool kit_is_alone(const struct tool *const *tools, const struct tool_operation *op);
+
+/* For families. */
+const char *kit_home(const struct kit *k);
+/* Only while a family opens; may be NULL. */
+const struct settings *kit_settings(const struct kit *k);

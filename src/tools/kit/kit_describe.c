@@ -146,5 +146,10 @@ void kit_describe(struct buf *out, const struct tool *t, const struct tool_opera
     else
         put_union(&o, t);
     put_annotations(&o, t, op);
+    if (t->icon) { /* icons of MCP are pictures; this is a word */
+        json_begin_object(&o, "_meta");
+        json_put_str(&o, KIT_META_ICON, t->icon);
+        json_end(&o);
+    }
     json_end(&o);
 }

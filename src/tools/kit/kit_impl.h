@@ -24,7 +24,8 @@ struct kit {
     struct pb_server *server;
     char *home, *directory;
     const struct tool *const *tools;
-    void **states;      /* of each tool's family, in the order of the tools */
+    const struct settings *settings; /* while it is made */
+    void **states;                   /* of each tool's family, in the order of the tools */
     struct map entries; /* any name -> struct kit_entry; several names lead to the same */
     struct map lanes;   /* who is busy with one call after the other -> struct lane */
     size_t running;     /* calls on workers */

@@ -73,8 +73,10 @@ static void rewrite(struct buf *out, const struct tool *t, const struct tool_ope
 
         if (!name && !op_is_tool(op) && (span_is(key, "operation") || is_of_another(t, key)))
             continue;
-        /* Said twice in two spellings: the second is refused as one that nobody knows. */
-        if (name && map_get(&written, span_of(name)))
+        /* Said in two spellings: one stays as it is written, to be refused as one that nobody
+         * knows. The row's own spelling counts, or the same key would be there twice. */
+        if (name && !span_is(key, name) &&
+            (map_get(&written, span_of(name)) || !json_is(json_get(arguments, name), JSON_NONE)))
             name = NULL;
         json_put_raw_key(&o, name ? span_of(name) : key, json_text(v));
         if (name)

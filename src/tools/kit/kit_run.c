@@ -60,6 +60,7 @@ static void read_call(struct tool_call *c, const struct kit_entry *e, struct pb_
         .conversation = text_of(who, "conversation", a),
         .directory = text_of(who, "directory", a),
         .person = json_bool(json_get(who, "person"), false),
+        .now_ms = loop_wall(e->kit->loop),
     };
     c->directory = kit_directory(e->kit, c->directory, a);
     if (!c->conversation)

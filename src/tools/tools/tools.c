@@ -1,10 +1,10 @@
 #include "tools.h"
 #include "tools/plain/plain.h"
+#include "tools/todo/todo.h"
 
 /* In this order they are listed, on every request: S3-141, S3-142. */
 static const struct tool *const table[] = {
-    &think_tool,
-    NULL,
+    &think_tool, &todo_tool, &math_tool, &calculator_tool, &datetime_tool, &string_tool, NULL,
 };
 
 /* clang-format off */
@@ -13,18 +13,19 @@ static const struct {
     enum tool_group group;
 } groups[] = {
     { "plain",    TOOLS_PLAIN },
+    { "todo",     TOOLS_TODO },
 };
 /* clang-format on */
 
 void tools_new(const struct tools_options *o)
 {
-    kit_new(&(struct kit_options){ o->gate, o->home, o->directory, table });
+    kit_new(&(struct kit_options){ o->gate, o->home, o->directory, table, o->settings });
 }
 
-static bool is_operation_of(const struct tool *t, struct span name)
+static bool is_operation_of(const struct tool *t, struct span name, bool alone)
 {
     for (const struct tool_operation *op = t->operations; op->run; op++)
-        if (op->name && span_is(name, op->name))
+        if (op->name && span_is(name, op->name) && (!alone || kit_is_alone(table, op)))
             return true;
     return false;
 }
@@ -37,9 +38,9 @@ bool tools_named(struct span name)
     for (const struct tool *const *t = table; *t; t++) {
         size_t n = strlen((*t)->name);
 
-        if (span_is(name, (*t)->name) || is_operation_of(*t, name) ||
+        if (span_is(name, (*t)->name) || is_operation_of(*t, name, true) ||
             (span_starts(name, (*t)->name) && name.n > n && name.p[n] == '.' &&
-             is_operation_of(*t, span_from(name, n + 1))))
+             is_operation_of(*t, span_from(name, n + 1), false)))
             return true;
     }
     return false;

@@ -6,8 +6,9 @@
 
 struct tools_options {
     struct gate *gate;
-    const char *home;      /* where they keep what they keep */
-    const char *directory; /* of callers that say none; NULL: a directory in home */
+    const char *home;                /* where they keep what they keep */
+    const char *directory;           /* of callers that say none; NULL: a directory in home */
+    const struct settings *settings; /* those that count at a restart are looked at; may be NULL */
 };
 /* They are in the catalog of the gate's hub from now on, behind SPEC_OWN, and end with it. */
 void tools_new(const struct tools_options *o);
