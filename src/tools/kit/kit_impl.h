@@ -4,6 +4,7 @@
  *   kit_describe.c  what clients are shown of a tool
  *   kit_read.c      what a call means
  *   kit_run.c       a call from its arrival to its answer; one after the other where that is wanted
+ *   place.c         where a path is, and the only way to get there
  */
 #pragma once
 #include "kit.h"

@@ -59,8 +59,10 @@ static void read_call(struct tool_call *c, const struct kit_entry *e, struct pb_
         .directory = text_of(who, "directory", a),
         .person = json_bool(json_get(who, "person"), false),
     };
-    if (!c->directory || *c->directory != '/')
+    if (!c->directory || *c->directory != '/') {
         c->directory = usual_directory(e->kit, a);
+        c->own_directory = !e->kit->directory;
+    }
     if (!c->conversation)
         c->conversation = "";
 }
