@@ -32,9 +32,9 @@ int name_move(int from_dir, const char *from, int to_dir, const char *to)
 
     if (rc != -EINVAL && rc != -ENOSYS)
         return rc;
-    /* A link fails where there is something already. */
+    /* A link fails where there is something already; and of a directory there is none. */
     if (linkat(from_dir, from, to_dir, to, 0) < 0)
-        return -errno;
+        return errno == EPERM ? rc : -errno;
     return unlinkat(from_dir, from, 0) < 0 ? -errno : 0;
 }
 
@@ -270,7 +270,7 @@ static int edit_once(struct tool_call *c, file_edit_fn *fn, void *ctx, bool whol
     struct pb_error err;
     int rc;
 
-    if (place_arg(place, c, "filePath", &err) < 0)
+    if (place_find(place, c, pb_arg_string(c->call, "filePath"), &err) < 0)
         return file_why(why, &err);
     rc = change_read(&ch, place, whole, &err);
     if (rc < 0)

@@ -189,8 +189,8 @@ static int run_replacing(struct tool_call *c, struct replacing *all)
 
 int file_replace_string(struct tool_call *c)
 {
-    AUTO_ARENA struct arena a = { 0 };
-    struct replacement one = { file_arg(c, "oldString", &a), file_arg(c, "newString", &a),
+    struct replacement one = { span_of(pb_arg_string(c->call, "oldString")),
+                               span_of(pb_arg_string(c->call, "newString")),
                                pb_arg_int(c->call, "expectedReplacements"), 0 };
 
     return run_replacing(c, &(struct replacing){ &one, 1 });
@@ -272,10 +272,10 @@ static int insert_lines(struct file_change *ch, void *ctx, struct buf *why)
 
 int file_insert(struct tool_call *c)
 {
-    AUTO_ARENA struct arena a = { 0 };
     AUTO_PLACE struct tool_place place = { .root = -1 };
     const char *how = pb_arg_string(c->call, "insertOperation");
-    struct inserting in = { pb_arg_int(c->call, "lineNumber"), file_arg(c, "newText", &a),
+    struct inserting in = { pb_arg_int(c->call, "lineNumber"),
+                            span_of(pb_arg_string(c->call, "newText")),
                             how && strcmp(how, "replace") == 0 };
     int rc = file_edit(c, insert_lines, &in, true, &place);
 

@@ -9,7 +9,7 @@
  *   file_edit.c    replace_string, multi_replace_string, insert_edit
  *   file_move.c    rename_file, delete_file, create_directory
  *   file_patch.c   apply_patch
- *   file_text.c    arguments, lines, and what is said when something fails
+ *   file_text.c    lines, and what is said when something fails
  *   patch.c        a unified diff to its files and hunks
  *   patch_fit.c    where a hunk belongs, and what a file becomes by it */
 #pragma once
@@ -22,9 +22,6 @@ int file_fail(struct tool_call *c, struct span why);
 int file_fail_err(struct tool_call *c, const struct pb_error *err);
 /* Fills *why with the text of an error; returns its -code. */
 int file_why(struct buf *why, const struct pb_error *err);
-/* With NULs, which pb_arg_string() would end at. Empty: it is not there. */
-struct span file_arg(struct tool_call *c, const char *name, struct arena *a);
-
 /* The first line, with its end; empty: there is none left. */
 struct span line_first(struct span text);
 /* Without its end. */

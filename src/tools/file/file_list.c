@@ -111,7 +111,7 @@ int file_list_dir(struct tool_call *c)
     int fd = -1, rc;
     DIR *dir;
 
-    if (place_arg(&place, c, "path", &err) < 0 ||
+    if (place_find(&place, c, pb_arg_string(c->call, "path"), &err) < 0 ||
         place_open(&place, PLACE_DIRECTORY, &fd, &st, &err) < 0)
         return file_fail_err(c, &err);
     dir = fdopendir(fd);
@@ -186,7 +186,8 @@ int file_get_info(struct tool_call *c)
     struct pb_error err;
     struct stat st;
 
-    if (place_arg(&place, c, "filePath", &err) < 0 || place_look(&place, &fd, &st, &err) < 0)
+    if (place_find(&place, c, pb_arg_string(c->call, "filePath"), &err) < 0 ||
+        place_look(&place, &fd, &st, &err) < 0)
         return file_fail_err(c, &err);
     put_info(&out, &place, fd, &st);
     return pb_reply_bytes(c->call, out.p, out.n);

@@ -13,7 +13,7 @@ struct end {
 static int end_find(struct end *e, struct tool_call *c, const char *param, bool make,
                     struct pb_error *err)
 {
-    int rc = place_arg(&e->place, c, param, err);
+    int rc = place_find(&e->place, c, pb_arg_string(c->call, param), err);
 
     if (rc == 0)
         rc = place_enter(&e->place, make, &e->dir, &e->name, err);
@@ -47,7 +47,9 @@ static int fail_rename(const struct end *from, const struct end *to, int sys, st
                     "'%.90s' is on another file system: create it there, then delete it here",
                     to->place.name);
     case EINVAL:
-        return fail(err, PB_E_INVALID, "'%s' cannot be moved into itself", from->place.name);
+        return fail(err, PB_E_INVALID,
+                    "'%s' cannot be moved there, be it into itself or by this file system",
+                    from->place.name);
     default:
         return fail_sys(err, sys, "rename '%.70s' to '%.70s'", from->place.name, to->place.name);
     }

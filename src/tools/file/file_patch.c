@@ -275,14 +275,13 @@ static int run_patch(struct tool_call *c, const struct patch *patch, struct tool
 
 int file_apply_patch(struct tool_call *c)
 {
-    AUTO_ARENA struct arena a = { 0 };
     AUTO_PLACE struct tool_place in = { .root = -1 };
     struct patch patch;
     struct pb_error err;
     int rc;
 
-    if (place_arg(&in, c, "targetDirectory", &err) < 0 ||
-        patch_parse(&patch, file_arg(c, "patchContent", &a), &err) < 0)
+    if (place_find(&in, c, pb_arg_string(c->call, "targetDirectory"), &err) < 0 ||
+        patch_parse(&patch, span_of(pb_arg_string(c->call, "patchContent")), &err) < 0)
         return file_fail_err(c, &err);
     rc = run_patch(c, &patch, &in);
     patch_done(&patch);

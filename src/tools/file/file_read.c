@@ -46,7 +46,7 @@ static int cancelled(const struct reading *r, struct pb_error *err)
 static int skip_lines(struct reading *r, struct pb_error *err)
 {
     int64_t line = 1;
-    char chunk[CHUNK];
+    char chunk[CHUNK], last = '\n';
 
     while (line < r->offset) {
         ssize_t n = read_at(r, r->at, chunk, sizeof chunk);
@@ -64,10 +64,11 @@ static int skip_lines(struct reading *r, struct pb_error *err)
     }
     if (pb_call_cancelled(r->c->call))
         return -PB_E_CANCELLED;
-    if (r->at >= r->size && r->offset > 1)
-        return fail(err, PB_E_INVALID, "'%s' ends before line %lld: it has %lld lines", r->name,
-                    (long long)r->offset, (long long)line - (r->size > 0));
-    return 0;
+    if (r->at < r->size || r->offset == 1)
+        return 0;
+    read_at(r, r->size - 1, &last, 1);
+    return fail(err, PB_E_INVALID, "'%s' ends before line %lld: it has %lld lines", r->name,
+                (long long)r->offset, (long long)line - (last == '\n'));
 }
 
 /* From the end, so that the size of the file does not matter. */
@@ -290,7 +291,8 @@ int file_read_file(struct tool_call *c)
             return pb_fail(c->call, "Missing required parameter: filePath");
         return read_many(c, json_root(&doc));
     }
-    if (place_arg(&place, c, "filePath", &err) < 0 || read_place(c, &place, &out, &left, &err) < 0)
+    if (place_find(&place, c, pb_arg_string(c->call, "filePath"), &err) < 0 ||
+        read_place(c, &place, &out, &left, &err) < 0)
         return file_fail_err(c, &err);
     return pb_reply_bytes(c->call, out.p, out.n);
 }

@@ -17,19 +17,6 @@ int file_why(struct buf *why, const struct pb_error *err)
     return -(int)err->code;
 }
 
-struct span file_arg(struct tool_call *c, const char *name, struct arena *a)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    const char *text = pb_arg_json(c->call, name);
-
-    struct span s;
-
-    if (!text || json_parse(&doc, span_of(text), NULL, NULL) < 0)
-        return SPAN("");
-    s = json_str(json_root(&doc), a);
-    return span_make(arena_dup(a, s), s.n);
-}
-
 /* ---- lines ---- */
 
 struct span line_first(struct span text)

@@ -27,9 +27,8 @@ static int write_content(struct file_change *ch, void *ctx, struct buf *why)
 
 static int run(struct tool_call *c, bool refuse, bool append)
 {
-    AUTO_ARENA struct arena a = { 0 };
     AUTO_PLACE struct tool_place place = { .root = -1 };
-    struct writing w = { file_arg(c, "content", &a), refuse, append, false };
+    struct writing w = { span_of(pb_arg_string(c->call, "content")), refuse, append, false };
     int rc = file_edit(c, write_content, &w, append, &place);
 
     if (rc < 0)

@@ -82,7 +82,7 @@ static void set_name(struct tool_place *p)
 static int check_path(const char *path, struct pb_error *err)
 {
     if (!path || !*path)
-        return fail(err, PB_E_INVALID, path ? "the path is empty" : "the path holds a NUL");
+        return fail(err, PB_E_INVALID, "the path is empty");
     if (strlen(path) >= PATH_MAX)
         return fail(err, PB_E_LIMIT, "the path has %zu bytes; at most %d are possible",
                     strlen(path), PATH_MAX - 1);
@@ -300,18 +300,6 @@ int place_find(struct tool_place *p, const struct tool_call *c, const char *path
     if (rc < 0)
         place_done(p);
     return rc;
-}
-
-int place_arg(struct tool_place *p, const struct tool_call *c, const char *param,
-              struct pb_error *err)
-{
-    AUTO_JSON struct json_doc doc = { 0 };
-    AUTO_ARENA struct arena a = { 0 };
-    const char *text = pb_arg_json(c->call, param);
-
-    if (!text || json_parse(&doc, span_of(text), NULL, NULL) < 0)
-        return fail(err, PB_E_INVALID, "%s is missing", param);
-    return place_find(p, c, json_cstr(json_root(&doc), &a), err);
 }
 
 int place_find_in(struct tool_place *p, const struct tool_place *in, int root, const char *path,

@@ -22,13 +22,9 @@ struct tool_place {
 };
 #define AUTO_PLACE __attribute__((cleanup(place_done)))
 
-/* A working directory that is the kit's own is made when it is missing. path NULL: one that holds
- * a NUL, which others would read further than we. */
+/* A working directory that is the kit's own is made when it is missing. */
 MUST_CHECK int place_find(struct tool_place *p, const struct tool_call *c, const char *path,
                           struct pb_error *err);
-/* The same of the argument of this name. */
-MUST_CHECK int place_arg(struct tool_place *p, const struct tool_call *c, const char *param,
-                         struct pb_error *err);
 /* A path that must not leave `in`, a directory that is open as `root`. */
 MUST_CHECK int place_find_in(struct tool_place *p, const struct tool_place *in, int root,
                              const char *path, struct pb_error *err);
