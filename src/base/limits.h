@@ -367,6 +367,28 @@ enum {
     KIT_STOP_MS = 5000,    /* for calls to end when the program does */
     KIT_DISPLAY_MAX = 256, /* bytes of what is said of a call that begins */
     KIT_LANE_MAX = 256,    /* calls that wait for one of the same conversation */
+    PLACE_TRIES = 64,      /* of opening a path on which something is being renamed */
+
+    /* Files that built-in tools read and change */
+    FILE_READ_LINES = 2000,       /* shown by one call, and */
+    FILE_READ_BYTES = 40000,      /* of them: about 10,000 tokens */
+    FILE_READ_FILES = 20,         /* in one call */
+    FILE_LOOK_BYTES = 8192,       /* of its beginning, that tell text from other things */
+    FILE_LIST_ENTRIES = 100,      /* of a directory that are shown, unless more are wanted */
+    FILE_LIST_MAX = 1000,         /* the most */
+    FILE_LIST_SCAN = 200000,      /* of a directory that are sorted; of a larger one no more */
+    FILE_EDIT_BYTES = 16777216,   /* a file that is changed as a text */
+    FILE_EDIT_TRIES = 16,         /* when others change it at the same time */
+    FILE_REPLACEMENTS_MAX = 1000, /* of one call */
+    FILE_XATTR_BYTES = 65536,     /* names, or one value, of attributes that a file keeps */
+    FILE_PATCH_FILES = 500,       /* of one patch */
+    FILE_PATCH_HUNKS = 20000,     /* of all its files */
+    FILE_PATCH_BYTES = 67108864,  /* all files that it is about, together */
+    FILE_PATCH_LINES = 1000000,   /* of one of them */
+    FILE_PATCH_FUZZ = 2,          /* lines of context, at both ends of a hunk, that may differ */
+    FILE_PATCH_STEPS = 50000000,  /* lines compared to find where the hunks of a file belong */
+    FILE_PATCH_SHOWN = 12,        /* lines of a hunk that does not fit, told to the caller */
+    FILE_SHOWN_BYTES = 200,       /* of a line that is told to explain something */
 
     /* Of these: todos, calculations and texts */
     TODO_ITEMS_MAX = 500,          /* todos of one conversation, and of each ... */

@@ -8,6 +8,7 @@
 #pragma once
 #include "gate/gate.h"
 #include "patchbay.h"
+#include "place.h"
 
 struct kit;
 struct tool_call;
@@ -89,6 +90,7 @@ struct tool_call {
     struct kit *kit;
     const char *id, *face, *client, *conversation;
     const char *directory; /* absolute: where relative paths begin */
+    bool own_directory;    /* the kit's: nobody has said one */
     bool person;           /* somebody asks by hand */
     int64_t now_ms;        /* when it came; since 1970 */
 };

@@ -5,6 +5,7 @@
  *   kit_read.c      what a call means
  *   kit_reach.c     what it would touch outside the working directory
  *   kit_run.c       a call from its arrival to its answer; one after the other where that is wanted
+ *   place.c         where a path is, and the only way to get there
  */
 #pragma once
 #include "kit.h"

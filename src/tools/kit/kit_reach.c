@@ -1,17 +1,14 @@
 /* kit_reach.c - what a call would touch that somebody has to have allowed: paths outside the
  * working directory. As texts: what a link makes of a path is found out when it is opened. */
 #include "kit_impl.h"
-#include <stdlib.h>
 
 static bool leads_outside(const char *directory, const char *path, struct buf *reason)
 {
-    AUTO_BUF struct buf whole = { 0 }, root = { 0 };
+    AUTO_FREE char *whole = place_path(directory, path), *root = place_path("/", directory);
 
-    path_resolve(&whole, directory, getenv("HOME"), path);
-    path_resolve(&root, "/", NULL, directory);
-    if (path_is_within(buf_cstr(&root), buf_cstr(&whole)))
+    if (path_is_within(root, whole))
         return false;
-    buf_printf(reason, "Path '%s' is outside working directory.", buf_cstr(&whole));
+    buf_printf(reason, "Path '%s' is outside working directory.", whole);
     return true;
 }
 

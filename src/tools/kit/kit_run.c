@@ -62,6 +62,7 @@ static void read_call(struct tool_call *c, const struct kit_entry *e, struct pb_
         .person = json_bool(json_get(who, "person"), false),
         .now_ms = loop_wall(e->kit->loop),
     };
+    c->own_directory = (!c->directory || *c->directory != '/') && !e->kit->directory;
     c->directory = kit_directory(e->kit, c->directory, a);
     if (!c->conversation)
         c->conversation = "";

@@ -1,10 +1,12 @@
 #include "tools.h"
+#include "tools/file/file.h"
 #include "tools/plain/plain.h"
 #include "tools/todo/todo.h"
 
 /* In this order they are listed, on every request: S3-141, S3-142. */
 static const struct tool *const table[] = {
-    &think_tool, &todo_tool, &math_tool, &calculator_tool, &datetime_tool, &string_tool, NULL,
+    &think_tool,      &todo_tool,     &file_tool,   &math_tool,
+    &calculator_tool, &datetime_tool, &string_tool, NULL,
 };
 
 /* clang-format off */
@@ -13,6 +15,7 @@ static const struct {
     enum tool_group group;
 } groups[] = {
     { "plain",    TOOLS_PLAIN },
+    { "file",     TOOLS_FILE },
     { "todo",     TOOLS_TODO },
 };
 /* clang-format on */
