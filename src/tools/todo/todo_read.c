@@ -51,23 +51,23 @@ void todo_errors_add(struct todo_errors *e, const char *fmt, ...)
 
 /* ---- one todo ---- */
 
-struct reading {
+struct todo_reading {
     const char *name; /* of the todo */
     const char *key;  /* of the member */
     struct arena *arena;
     struct todo_errors *errors;
 };
 
-typedef bool member_fn(const struct reading *r, struct json v, void *to, size_t max);
+typedef bool member_fn(const struct todo_reading *r, struct json v, void *to, size_t max);
 
-static bool refuse(const struct reading *r, struct json v, const char *wanted)
+static bool refuse(const struct todo_reading *r, struct json v, const char *wanted)
 {
     todo_errors_add(r->errors, "%s: %s must be %s, not %s", r->name, r->key, wanted,
                     json_type_phrase(v));
     return false;
 }
 
-static bool read_text(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_text(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     const char *text;
 
@@ -86,7 +86,7 @@ static bool read_text(const struct reading *r, struct json v, void *to, size_t m
     return true;
 }
 
-static bool read_id(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_id(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     int64_t id;
 
@@ -99,7 +99,8 @@ static bool read_id(const struct reading *r, struct json v, void *to, size_t max
     return true;
 }
 
-static bool read_word(const struct reading *r, struct json v, const char *const *words, size_t *to)
+static bool read_word(const struct todo_reading *r, struct json v, const char *const *words,
+                      size_t *to)
 {
     AUTO_BUF struct buf known = { 0 };
 
@@ -114,7 +115,7 @@ static bool read_word(const struct reading *r, struct json v, const char *const 
     return false;
 }
 
-static bool read_status(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_status(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     size_t word;
 
@@ -125,7 +126,7 @@ static bool read_status(const struct reading *r, struct json v, void *to, size_t
     return true;
 }
 
-static bool read_priority(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_priority(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     (void)max;
     if (json_is(v, JSON_NULL)) {
@@ -135,7 +136,7 @@ static bool read_priority(const struct reading *r, struct json v, void *to, size
     return read_word(r, v, todo_priority_words, to);
 }
 
-static bool read_bool(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_bool(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     (void)max;
     if (!json_is(v, JSON_TRUE) && !json_is(v, JSON_FALSE))
@@ -144,7 +145,7 @@ static bool read_bool(const struct reading *r, struct json v, void *to, size_t m
     return true;
 }
 
-static bool read_progress(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_progress(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     struct todo *t = CONTAINER_OF(to, struct todo, progress);
 
@@ -156,7 +157,7 @@ static bool read_progress(const struct reading *r, struct json v, void *to, size
     return true;
 }
 
-static bool read_depends(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_depends(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     struct todo *t = CONTAINER_OF(to, struct todo, depends);
     size_t n = 0;
@@ -175,7 +176,7 @@ static bool read_depends(const struct reading *r, struct json v, void *to, size_
     return true;
 }
 
-static bool read_time(const struct reading *r, struct json v, void *to, size_t max)
+static bool read_time(const struct todo_reading *r, struct json v, void *to, size_t max)
 {
     double seconds;
 
@@ -219,7 +220,7 @@ static bool read_members(struct todo *t, struct json from, const char *name, boo
     bool ok = true;
 
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        struct reading r = { name, members[i].key, a, e };
+        struct todo_reading r = { name, members[i].key, a, e };
         struct json v = json_get(from, members[i].key);
         struct json other =
             members[i].other ? json_get(from, members[i].other) : (struct json){ 0 };
