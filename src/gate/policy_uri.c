@@ -18,9 +18,11 @@ static void put_decoded(struct buf *out, struct span s, const char *keep)
     for (size_t i = 0; i < s.n; i++) {
         int high = s.p[i] == '%' && i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
-        char c = (char)(high << 4 | low);
+        char c = '\0';
 
-        if (low < 0 || !c || strchr(keep, c)) {
+        if (low >= 0)
+            c = (char)(high * 16 + low);
+        if (!c || strchr(keep, c)) {
             buf_byte(out, s.p[i]);
         } else {
             buf_byte(out, c);

@@ -94,9 +94,15 @@ struct change {
 };
 typedef int change_fn(struct edit_text *e, const struct change *c, struct pb_error *err);
 
-static _Thread_local struct config_edits edits;
+/* Of the one thread that asked for it; in a daemon, where workers edit, nobody does. */
+static struct config_edits edits;
+static bool edits_noted;
 
-void config_edits_begin(void) { edits = (struct config_edits){ 0 }; }
+void config_edits_begin(void)
+{
+    edits = (struct config_edits){ 0 };
+    edits_noted = true;
+}
 
 const struct config_edits *config_edits(void) { return &edits; }
 
@@ -125,7 +131,7 @@ static int run_change(const struct change *c, bool make, change_fn *fn, struct p
         rc = fn(&e, c, err);
     if (rc == 0 && e.changed)
         rc = edit_file_replace(&file, buf_span(&e.text), err);
-    if (rc == 0 && e.changed)
+    if (rc == 0 && e.changed && edits_noted)
         note_edit(found, buf_span(&e.text));
     return rc;
 }

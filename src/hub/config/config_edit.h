@@ -46,8 +46,9 @@ MUST_CHECK int config_remove_rule(const char *path, size_t number, struct span s
 MUST_CHECK int config_save_policy(const char *path, struct span policy, struct span seen,
                                   struct pb_error *err);
 
-/* What the edits of this thread have read and written since config_edits_begin(), as digests: who
- * vouches for a file vouches for these bytes, and not for what somebody else writes in between. */
+/* What edits have read and written since config_edits_begin(), as digests; for programs in which
+ * one thread makes them. Who vouches for a file vouches for these bytes, and not for what somebody
+ * else writes in between. */
 struct config_edits {
     size_t n;                          /* of those that changed the file */
     char before[2 * SHA256_BYTES + 1]; /* what the first one found; "": no file */
