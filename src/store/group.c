@@ -5,28 +5,35 @@
  * pages; reading asks one row per group. */
 #include "store_impl.h"
 
-struct group_place {
-    uint64_t key;
-    uint8_t block;
-};
+/* 38 bits of a hash, then the block. */
+typedef uint64_t group_place;
+enum { BLOCK_BITS = 8, HASH_BITS = 32 };
 
 struct group_maker {
     struct writer *w;
     int64_t group, since, until;
     struct map words; /* by key, struct blocks */
-    struct group_place *places;
+    group_place *places;
     size_t n, cap;
 };
 
-/* FNV-1a and a final mix: it stays in the file, so it may not depend on the process. */
-uint64_t place_key(enum place_kind kind, struct span bytes)
+/* It stays in the file, so it may not depend on the process. */
+uint64_t place_key(enum place_kind kind, uint64_t high, uint64_t low)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)kind;
+    uint64_t h = (high ^ ((uint64_t)kind + 1) * UINT64_C(0x9e3779b97f4a7c15));
 
-    for (size_t i = 0; i < bytes.n; i++)
-        h = (h ^ (uint8_t)bytes.p[i]) * UINT64_C(0x100000001b3);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 29 ^ low) * UINT64_C(0xbf58476d1ce4e5b9);
     h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
     return h ^ h >> 32;
+}
+
+uint64_t place_key_uuid(enum place_kind kind, const uint8_t uuid[static UUID_BYTES])
+{
+    uint64_t half[2];
+
+    memcpy(half, uuid, sizeof half);
+    return place_key(kind, half[0], half[1]);
 }
 
 static int64_t bucket_of(uint64_t key) { return (int64_t)(key >> 58); }
@@ -48,59 +55,37 @@ static void note_word(struct group_maker *g, uint64_t key, size_t block)
     set_block(b, block);
 }
 
-static void note_place(struct group_maker *g, enum place_kind kind, struct span bytes, size_t block)
+static void note_place(struct group_maker *g, uint64_t key, size_t block)
 {
     if (g->n == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS * 2;
+        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS;
         g->places = mem_resize(g->places, g->cap * sizeof *g->places);
     }
-    g->places[g->n++] = (struct group_place){ place_key(kind, bytes), (uint8_t)block };
+    g->places[g->n++] = (key >> 26) << BLOCK_BITS | block;
 }
 
-static void note_row(struct group_maker *g, sqlite3_stmt *st, int64_t last[CALL_COLUMN_COUNT])
+static int note_row(void *ctx, const struct call_row *row, struct pb_error *err)
 {
-    struct conn *c = &g->w->c;
-    int64_t no = row_int(c, st, CALL_NO), queued = row_int(c, st, CALL_QUEUED);
-    size_t block = (size_t)(no % GROUP_CALLS) / BLOCK_CALLS;
-    struct span parent = row_bytes(c, st, CALL_PARENT);
+    struct group_maker *g = ctx;
+    int64_t queued = row->v[CALL_QUEUED];
+    size_t block = (size_t)(row->no % GROUP_CALLS) / BLOCK_CALLS;
 
+    (void)err;
     g->since = queued < g->since ? queued : g->since;
     g->until = queued > g->until ? queued : g->until;
-    if (last[CALL_NO] != (int64_t)block) /* what was noted of the block before is not of this one */
-        memset(last, 0, CALL_COLUMN_COUNT * sizeof *last);
-    last[CALL_NO] = (int64_t)block;
-    for (int i = CALL_SOURCE; i <= CALL_RULE; i++) {
-        int64_t id = row_int(c, st, i);
+    note_place(g, place_key_uuid(PLACE_UUID, row->uuid), block);
+    if (row->text[CALL_PARENT].n == UUID_BYTES)
+        note_place(g, place_key_uuid(PLACE_PARENT, (const uint8_t *)row->text[CALL_PARENT].p),
+                   block);
+    for (uint32_t new = row->changed & ((UINT32_C(1) << CALL_DEFINITION) - 1); new; new &= new - 1) {
+        size_t i = (size_t)__builtin_ctz(new);
 
-        if (id && id != last[i])
-            note_word(g, (uint64_t)word_key(id, (size_t)(i - CALL_SOURCE)), block);
-        last[i] = id;
+        if (i >= CALL_SOURCE && row->v[i] && i <= CALL_RULE)
+            note_word(g, (uint64_t)word_key(row->v[i], i - CALL_SOURCE), block);
+        else if (i >= CALL_ARGUMENTS && row->v[i])
+            note_place(g, place_key(PLACE_OBJECT, (uint64_t)row->v[i], 0), block);
     }
-    for (int i = CALL_ARGUMENTS; i <= CALL_RESULT; i++) {
-        int64_t id = row_int(c, st, i);
-
-        if (id && id != last[i])
-            note_place(g, PLACE_OBJECT, map_u64((const uint64_t *)&id), block);
-        last[i] = id;
-    }
-    note_place(g, PLACE_UUID, row_bytes(c, st, CALL_UUID), block);
-    if (parent.p)
-        note_place(g, PLACE_PARENT, parent, block);
-}
-
-static int read_rows(struct group_maker *g, struct pb_error *err)
-{
-    sqlite3_stmt *st = db_statement(&g->w->c, SQL_CALLS, err);
-    int64_t last[CALL_COLUMN_COUNT] = { -1 };
-    int rc;
-
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(&g->w->c, st, 1, g->group * GROUP_CALLS);
-    bind_int(&g->w->c, st, 2, g->group * GROUP_CALLS + GROUP_CALLS - 1);
-    while ((rc = db_row(&g->w->c, st, err)) > 0)
-        note_row(g, st, last);
-    return rc;
+    return 0;
 }
 
 static int by_word(const void *a, const void *b)
@@ -135,21 +120,44 @@ static int write_words(struct group_maker *g, struct pb_error *err)
     return rc;
 }
 
-static int by_key(const void *a, const void *b)
+/* By hash, ten bits at a time from the lowest on; blocks are in order, and stay so. */
+static void sort_places(struct group_maker *g)
 {
-    const struct group_place *x = a, *y = b;
+    enum { DIGIT = 10, DIGITS = 1 << DIGIT };
+    AUTO_FREE group_place *other = mem_alloc((g->n + 1) * sizeof *other);
+    group_place *from = g->places, *to = other, *swap;
 
-    if (x->key != y->key)
-        return x->key > y->key ? 1 : -1;
-    return (int)x->block - (int)y->block;
+    for (unsigned shift = BLOCK_BITS; shift < BLOCK_BITS + 38; shift += DIGIT) {
+        size_t at[DIGITS] = { 0 }, sum = 0;
+
+        for (size_t i = 0; i < g->n; i++)
+            at[from[i] >> shift & (DIGITS - 1)]++;
+        for (size_t i = 0; i < DIGITS; i++) {
+            size_t n = at[i];
+
+            at[i] = sum;
+            sum += n;
+        }
+        for (size_t i = 0; i < g->n; i++)
+            to[at[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+        swap = from;
+        from = to;
+        to = swap;
+    }
+    assert(from == g->places && "an even number of digits");
 }
 
-static void add_entry(struct buf *hashes, struct buf *blocks, const struct group_place *p)
+static void add_entry(struct buf *hashes, struct buf *blocks, group_place p)
 {
-    uint32_t hash = (uint32_t)(p->key >> 26);
+    uint32_t hash = (uint32_t)(p >> BLOCK_BITS);
 
     buf_add(hashes, &hash, sizeof hash);
-    buf_byte(blocks, (char)p->block);
+    buf_byte(blocks, (char)(uint8_t)p);
+}
+
+static int64_t bucket_at(const struct group_maker *g, size_t i)
+{
+    return (int64_t)(g->places[i] >> (BLOCK_BITS + HASH_BITS));
 }
 
 /* A row: all hashes in order, then the block of each. */
@@ -160,14 +168,14 @@ static int write_places(struct group_maker *g, struct pb_error *err)
     int rc = st ? 0 : -PB_E_SYSTEM;
     size_t i = 0;
 
-    qsort(g->places, g->n, sizeof *g->places, by_key);
+    sort_places(g);
     while (i < g->n && rc == 0) {
-        int64_t bucket = bucket_of(g->places[i].key);
+        int64_t bucket = bucket_at(g, i);
 
         hashes.n = blocks.n = 0;
-        for (; i < g->n && bucket_of(g->places[i].key) == bucket; i++)
-            if (!hashes.n || by_key(&g->places[i], &g->places[i - 1]) != 0)
-                add_entry(&hashes, &blocks, &g->places[i]);
+        for (; i < g->n && bucket_at(g, i) == bucket; i++)
+            if (!hashes.n || g->places[i] != g->places[i - 1])
+                add_entry(&hashes, &blocks, g->places[i]);
         buf_add_span(&hashes, buf_span(&blocks));
         bind_int(&g->w->c, st, 1, g->group * GROUP_PLACES + bucket);
         bind_blob(&g->w->c, st, 2, buf_span(&hashes));
@@ -196,7 +204,7 @@ int group_index(struct writer *w, struct pb_error *err)
 
     g.since = INT64_MAX;
     g.until = INT64_MIN;
-    rc = read_rows(&g, err);
+    rc = rows_each(&w->c, g.group * GROUP_CALLS, (g.group + 1) * GROUP_CALLS - 1, note_row, &g, err);
     /* All of it may be gone already. */
     if (rc == 0 && g.n)
         rc = write_group(&g, err);

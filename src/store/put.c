@@ -1,5 +1,6 @@
-/* put.c - what the loop hands to the writing thread: entries, one behind the other in a buffer. The
- * thread takes the whole buffer at once. */
+/* put.c - what the loop hands to the writing thread: entries, one behind the other in a buffer, of
+ * which each has only what differs from the one before. The thread takes the whole buffer at once.
+ */
 #include "store_impl.h"
 
 #define AT(name) offsetof(struct record, name)
@@ -40,56 +41,194 @@ static void on_turn_end(void *ctx)
     pthread_mutex_unlock(&s->mu);
 }
 
+/* ---- what an entry has ---- */
+
+/* An entry before it is in the buffer. */
+struct packing {
+    struct put_entry e;
+    struct entry_process process;
+    const char *text[TEXT_COUNT];
+    uint16_t text_size[TEXT_COUNT]; /* with its NUL; 0: there is none */
+    struct entry_object object[RECORD_OBJECTS];
+    size_t held;
+};
+
 static size_t text_size(const char *text, size_t max)
 {
     return text ? utf8_cut(span_make(text, strnlen(text, max + 1)), max).n + 1 : 0;
 }
 
-/* The header, and how long all of it is. Objects that are long are held. */
-static size_t measure(struct put_entry *e, const struct record *r)
+static void pack_texts(struct packing *p, const struct record *r, const struct store *s,
+                       const struct last_put *last)
 {
+    for (size_t i = 0; i < TEXT_COUNT; i++) {
+        const char *text = *(const char *const *)(const void *)((const char *)r + record_text_at[i]);
+        const char *was = last->text[i] ? s->waiting.p + last->text[i] : NULL;
+
+        if (text == was || (text && was && strcmp(text, was) == 0))
+            continue;
+        p->e.has |= HAS_TEXT(i);
+        p->text[i] = text;
+        p->text_size[i] =
+            (uint16_t)text_size(text, i == TEXT_NOTE ? STORE_NOTE_MAX : STORE_WORD_MAX);
+        p->e.size += (uint32_t)sizeof *p->text_size + p->text_size[i];
+    }
+}
+
+static bool is_same(const struct object_bytes *b, const struct entry_object *was,
+                    const struct buf *in, size_t at)
+{
+    if (!b->bytes.p || !was->there)
+        return !b->bytes.p && !was->there;
+    if (was->blob)
+        return was->blob == b->blob && was->p == b->bytes.p && was->n == b->bytes.n;
+    return was->n == b->bytes.n && memcmp(in->p + at, b->bytes.p, was->n) == 0;
+}
+
+/* Short bytes are copied, long ones are held, by each record that has them. */
+static void pack_object(struct packing *p, size_t i, const struct object_bytes *b, bool same)
+{
+    struct entry_object *o = &p->object[i];
+
+    if (same && b->bytes.n <= STORE_COPY_MAX)
+        return;
+    p->e.has |= HAS_OBJECT(i);
+    p->e.size += (uint32_t)sizeof *o;
+    *o = (struct entry_object){ .p = b->bytes.p, .n = b->bytes.n, .same = same };
+    o->there = b->bytes.p;
+    if (o->n <= STORE_COPY_MAX) {
+        p->e.size += (uint32_t)o->n;
+        return;
+    }
+    o->blob = b->blob ? blob_ref(b->blob) : blob_new(b->bytes);
+    if (!b->blob)
+        o->p = o->blob->p;
+    p->held += o->blob->n;
+}
+
+static void pack_objects(struct packing *p, const struct record *r, const struct store *s,
+                         const struct last_put *last)
+{
+    static const struct object_bytes none;
     const struct object_bytes *const objects[RECORD_OBJECTS] = { &r->arguments, &r->result,
                                                                  &r->definition };
-    size_t size = sizeof *e;
 
-    for (size_t i = 0; i < TEXT_COUNT; i++) {
-        const char *text =
-            *(const char *const *)(const void *)((const char *)r + record_text_at[i]);
-
-        e->text[i] = (uint16_t)text_size(text, i == TEXT_NOTE ? STORE_NOTE_MAX : STORE_WORD_MAX);
-        size += e->text[i];
-    }
     for (size_t i = 0; i < RECORD_OBJECTS; i++) {
-        struct entry_object *o = &e->object[i];
+        const struct object_bytes *b = r->detail == RECORD_ALL ? objects[i] : &none;
 
-        if (!objects[i]->bytes.p || r->detail != RECORD_ALL)
-            continue;
-        *o = (struct entry_object){ .p = objects[i]->bytes.p, .n = objects[i]->bytes.n };
-        o->there = true;
-        if (o->n <= STORE_COPY_MAX)
-            size += o->n;
-        else
-            o->blob = objects[i]->blob ? blob_ref(objects[i]->blob) : blob_new(objects[i]->bytes);
-        if (o->blob && !objects[i]->blob)
-            o->p = o->blob->p;
+        pack_object(p, i, b, is_same(b, &last->object[i], &s->waiting, last->object_at[i]));
     }
-    return (size + 7) & ~(size_t)7;
 }
 
-size_t entry_held(const struct put_entry *e)
+/* With mu held: the buffer is looked at. */
+static void pack(struct packing *p, const struct record *r, const struct store *s,
+                 const struct last_put *last)
 {
-    size_t n = 0;
+    p->e.size = sizeof p->e;
+    p->process = (struct entry_process){ r->pid, r->process_us };
+    if (memcmp(&p->process, &last->process, sizeof p->process) != 0) {
+        p->e.has |= HAS_PROCESS;
+        p->e.size += (uint32_t)sizeof p->process;
+    }
+    pack_texts(p, r, s, last);
+    pack_objects(p, r, s, last);
+    p->e.size = (p->e.size + 7) & ~UINT32_C(7);
+}
+
+static char *put_bytes(char *at, const void *p, size_t n)
+{
+    if (n)
+        memcpy(at, p, n);
+    return at + n;
+}
+
+/* With mu held. `last` becomes what is said of the places that it is put to. */
+static void append(struct store *s, const struct packing *p, struct last_put *last)
+{
+    char *at = put_bytes(buf_reserve(&s->waiting, p->e.size), &p->e, sizeof p->e);
+
+    if (p->e.has & HAS_PROCESS)
+        at = put_bytes(at, &p->process, sizeof p->process);
+    last->process = p->process;
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (p->e.has & HAS_OBJECT(i)) {
+            at = put_bytes(at, &p->object[i], sizeof p->object[i]);
+            last->object[i] = p->object[i];
+        }
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        if (p->e.has & HAS_TEXT(i)) {
+            uint16_t n = p->text_size[i];
+
+            at = put_bytes(at, &n, sizeof n);
+            last->text[i] = n ? (size_t)(at - s->waiting.p) : 0;
+            at = put_bytes(at, p->text[i], n ? n - 1u : 0);
+            if (n)
+                *at++ = '\0';
+        }
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (p->object[i].there && !p->object[i].blob) {
+            last->object_at[i] = (size_t)(at - s->waiting.p);
+            at = put_bytes(at, p->object[i].p, p->object[i].n);
+        }
+    s->waiting.n += p->e.size;
+}
+
+/* ---- and back, on the writing thread ---- */
+
+static const char *take(const char *at, void *to, size_t n)
+{
+    memcpy(to, at, n);
+    return at + n;
+}
+
+uint32_t entry_open(const struct put_entry *e, struct parts *p)
+{
+    struct entry_object o[RECORD_OBJECTS] = { 0 };
+    const char *at = (const char *)(e + 1);
+    uint32_t new = e->has;
+
+    if (e->has & HAS_PROCESS)
+        at = take(at, &p->process, sizeof p->process);
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (e->has & HAS_OBJECT(i)) {
+            at = take(at, &o[i], sizeof o[i]);
+            new &= o[i].same ? ~HAS_OBJECT(i) : UINT32_MAX;
+        }
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        if (e->has & HAS_TEXT(i)) {
+            uint16_t n;
+
+            at = take(at, &n, sizeof n);
+            p->text[i] = n ? span_make(at, n - 1u) : (struct span){ 0 };
+            at += n;
+        }
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (e->has & HAS_OBJECT(i)) {
+            p->object[i] = (struct span){ 0 };
+            if (o[i].there)
+                p->object[i] = span_make(o[i].blob ? o[i].p : at, o[i].n);
+            at += o[i].blob ? 0 : o[i].n;
+        }
+    return new;
+}
+
+size_t entry_release(const struct put_entry *e)
+{
+    const char *at = (const char *)(e + 1) + (e->has & HAS_PROCESS ? sizeof(struct entry_process) : 0);
+    size_t held = 0;
 
     for (size_t i = 0; i < RECORD_OBJECTS; i++)
-        n += e->object[i].blob ? e->object[i].blob->n : 0;
-    return n;
+        if (e->has & HAS_OBJECT(i)) {
+            struct entry_object o;
+
+            at = take(at, &o, sizeof o);
+            held += o.blob ? o.blob->n : 0;
+            blob_unref(o.blob);
+        }
+    return held;
 }
 
-void entry_release(const struct put_entry *e)
-{
-    for (size_t i = 0; i < RECORD_OBJECTS; i++)
-        blob_unref(e->object[i].blob);
-}
+/* ---- into the buffer ---- */
 
 /* While nothing can be written, what waits is kept as far as it would be otherwise; the rest is
  * lost at once, and nobody is told to wait. */
@@ -99,44 +238,40 @@ static bool has_room(const struct store *s, size_t size, size_t held)
            s->held + held <= (s->failed ? STORE_HELD_BYTES : STORE_HELD_HARD);
 }
 
-static void copy(const struct put_entry *e, const struct record *r, char *at)
+static void release(const struct packing *p)
 {
-    memcpy(at, e, sizeof *e);
-    at += sizeof *e;
-    for (size_t i = 0; i < TEXT_COUNT; i++)
-        if (e->text[i]) {
-            memcpy(at, *(const char *const *)(const void *)((const char *)r + record_text_at[i]),
-                   e->text[i] - 1u);
-            at[e->text[i] - 1] = '\0';
-            at += e->text[i];
-        }
     for (size_t i = 0; i < RECORD_OBJECTS; i++)
-        if (e->object[i].n && !e->object[i].blob) {
-            memcpy(at, e->object[i].p, e->object[i].n);
-            at += e->object[i].n;
-        }
+        blob_unref(p->object[i].blob);
 }
 
-/* False: there is no room. */
-static bool hand_over(struct store *s, struct put_entry *e, const struct record *r)
+/* With mu held. */
+static void count(struct store *s, const struct packing *p)
 {
-    size_t held = entry_held(e);
-    bool much, sleeps;
-
-    pthread_mutex_lock(&s->mu);
-    if (e->kind == ENTRY_RECORD && !has_room(s, e->size, held)) {
-        pthread_mutex_unlock(&s->mu);
-        return false;
-    }
-    copy(e, r, buf_reserve(&s->waiting, e->size));
-    s->waiting.n += e->size;
-    s->queued += e->size;
-    s->held += held;
-    much = s->waiting.n >= STORE_GATHER_BYTES || held;
+    s->queued += p->e.size;
+    s->held += p->held;
     if (!s->failed && (s->queued >= STORE_QUEUE_BYTES || s->held >= STORE_HELD_BYTES))
         s->full = true;
-    if (much && s->mood == WRITER_GATHERS)
+    if ((s->waiting.n >= STORE_GATHER_BYTES || p->held) && s->mood == WRITER_GATHERS)
         pthread_cond_signal(&s->more);
+}
+
+/* False: there is no room. Only records are told as differences. */
+static bool hand_over(struct store *s, struct put_entry e, const struct record *r)
+{
+    struct packing p = { .e = e };
+    struct last_put alone = { 0 };
+    struct last_put *last = e.kind == ENTRY_RECORD ? &s->last : &alone;
+    bool sleeps;
+
+    pthread_mutex_lock(&s->mu);
+    pack(&p, r, s, last);
+    if (e.kind == ENTRY_RECORD && !has_room(s, p.e.size, p.held)) {
+        pthread_mutex_unlock(&s->mu);
+        release(&p);
+        return false;
+    }
+    append(s, &p, last);
+    count(s, &p);
     sleeps = s->mood == WRITER_SLEEPS;
     pthread_mutex_unlock(&s->mu);
     s->puts++;
@@ -149,25 +284,17 @@ static bool hand_over(struct store *s, struct put_entry *e, const struct record 
 
 void store_put(struct store *s, const struct record *r)
 {
-    struct put_entry e;
+    struct put_entry e = { .kind = ENTRY_RECORD, .detail = (uint8_t)r->detail };
 
     if (r->detail == RECORD_NONE || s->closing)
         return;
-    memset(&e, 0, sizeof e);
-    e.kind = ENTRY_RECORD;
-    e.detail = (uint8_t)r->detail;
     e.queued_us = r->queued_us;
     e.started_us = r->started_us;
     e.ended_us = r->ended_us;
-    e.pid = r->pid;
-    e.process_us = r->process_us;
-    e.size = (uint32_t)measure(&e, r);
-    if (!hand_over(s, &e, r)) {
-        entry_release(&e);
+    if (!hand_over(s, e, r))
         s->lost++;
-    } else if (!timer_running(&s->tidy)) {
+    else if (!timer_running(&s->tidy))
         timer_start_weak(&s->tidy, STORE_TIDY_MS);
-    }
 }
 
 bool store_is_full(const struct store *s) { return s->full; }
@@ -175,26 +302,22 @@ bool store_is_full(const struct store *s) { return s->full; }
 void store_pin(struct store *s, const char *name, struct span bytes)
 {
     struct record r = { .note = name, .arguments.bytes = bytes };
-    struct put_entry e = { .kind = ENTRY_PIN };
 
     if (s->closing)
         return;
     if (!bytes.n)
         r.arguments.bytes.p = NULL;
-    e.size = (uint32_t)measure(&e, &r);
-    hand_over(s, &e, &r);
+    hand_over(s, (struct put_entry){ .kind = ENTRY_PIN }, &r);
 }
 
 void store_forget(struct store *s, int64_t before_us, store_done_fn *fn, void *ctx)
 {
-    struct record r = { 0 };
-    struct put_entry e = { .kind = ENTRY_FORGET, .size = sizeof e };
+    struct put_entry e = { .kind = ENTRY_FORGET };
 
     if (store_refuses(s, fn, ctx))
         return;
     e.forget = NEW(struct forget);
     *e.forget = (struct forget){ .before_us = before_us, .fn = fn, .ctx = ctx, .s = s };
-    e.size = (uint32_t)measure(&e, &r);
-    hand_over(s, &e, &r);
+    hand_over(s, e, &(struct record){ 0 });
     loop_hold(s->loop);
 }

@@ -91,8 +91,7 @@ static void init(struct store *s, const struct store_options *o)
     pthread_cond_init(&s->more, &attr);
     pthread_condattr_destroy(&attr);
     s->w.s = s;
-    for (size_t i = 0; i < CALL_COLUMN_COUNT; i++)
-        s->w.bound[i] = BOUND_OTHER;
+    s->w.tail.id = -1;
     objects_forget(&s->w);
 }
 

@@ -62,8 +62,10 @@ static int write_state(struct writer *w, struct pb_error *err)
 
 static int writer_commit(struct writer *w, struct pb_error *err)
 {
-    int rc = objects_settle(w, err);
+    int rc = calls_settle(w, err);
 
+    if (rc == 0)
+        rc = objects_settle(w, err);
     if (rc == 0)
         rc = write_state(w, err);
     if (rc == 0)
@@ -81,6 +83,8 @@ static void writer_rollback(struct writer *w)
     w->now = w->committed;
     words_forget(w);
     objects_forget(w);
+    calls_forget(w);
+    calls_forget_tail(w);
 }
 
 /* ---- a batch ---- */
@@ -110,13 +114,22 @@ static void heed_secrets(struct writer *w)
     w->redact_version = version;
     words_forget(w);
     objects_forget_known(w);
+    calls_forget(w);
+}
+
+/* What the record says that was committed last, as the next one may say the same. */
+static void rewind_parts(struct writer *w)
+{
+    w->parts = (struct parts){ 0 };
+    for (w->at = 0; w->at < w->begun; w->at += entry_at(w, w->at)->size)
+        if (entry_at(w, w->at)->kind == ENTRY_RECORD)
+            entry_open(entry_at(w, w->at), &w->parts);
 }
 
 static int write_some(struct writer *w, struct pb_error *err)
 {
     int rc = writer_begin(w, err);
 
-    w->at = w->begun;
     while (rc == 0 && w->at < w->batch.n && w->rows < STORE_COMMIT_ROWS &&
            w->bytes < STORE_COMMIT_BYTES) {
         const struct put_entry *e = entry_at(w, w->at);
@@ -153,10 +166,9 @@ static void pass(struct writer *w, bool lost)
 
         n++;
         records += e->kind == ENTRY_RECORD;
-        held += entry_held(e);
+        held += entry_release(e);
         if (e->kind == ENTRY_FORGET)
             forget_note(w, e->forget);
-        entry_release(e);
     }
     pthread_mutex_lock(&s->mu);
     s->queued -= w->at - w->begun;
@@ -203,6 +215,7 @@ static void write_batch(struct writer *w)
             continue;
         }
         writer_rollback(w);
+        rewind_parts(w);
         if (!wait_to_retry(w, &err)) {
             w->at = w->batch.n;
             pass(w, true);
@@ -210,6 +223,8 @@ static void write_batch(struct writer *w)
     }
     tidy_check(w);
     w->batch.n = w->at = w->begun = 0;
+    w->parts = (struct parts){ 0 };
+    calls_forget(w); /* its texts lay in the batch */
     buf_shrink(&w->batch, KEEP_BYTES);
 }
 
@@ -353,6 +368,7 @@ static void take_batch(struct writer *w)
     gather(s);
     w->batch = s->waiting;
     s->waiting = empty;
+    s->last = (struct last_put){ 0 };
     s->hurry = false;
 }
 
@@ -371,6 +387,11 @@ static void end(struct writer *w)
     buf_done(&w->packed);
     buf_done(&w->places);
     buf_done(&w->redacted);
+    buf_done(&w->note);
+    buf_done(&w->question);
+    block_done(&w->tail);
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        free(w->places_of[i]);
     pthread_mutex_lock(&s->mu);
     while (w->forgets) {
         struct forget *f = w->forgets;
