@@ -3,6 +3,7 @@
  * of seven bits, the lowest first; those that may be negative with their sign in the lowest bit. A
  * uuid is mostly a little larger than the one before: then only the difference is written. */
 #include "block.h"
+#include <endian.h>
 
 enum {
     UUID_WHOLE = 1, /* bit 0; that of a column is one higher than the column */
@@ -45,7 +46,7 @@ static uint64_t half(const uint8_t *uuid)
     uint64_t v;
 
     memcpy(&v, uuid, sizeof v);
-    return __builtin_bswap64(v);
+    return be64toh(v);
 }
 
 static bool is_near(const uint8_t *a, const uint8_t *b)
@@ -170,7 +171,7 @@ static void get_uuid(struct cursor *c, bool whole, uint8_t uuid[static UUID_BYTE
         memcpy(uuid, p, UUID_BYTES);
     if (whole)
         return;
-    low = __builtin_bswap64(half(uuid + 8) + unzigzag(get_number(c)));
+    low = htobe64(half(uuid + 8) + unzigzag(get_number(c)));
     memcpy(uuid + 8, &low, sizeof low);
 }
 

@@ -3,8 +3,6 @@
 #pragma once
 #include "schema.h"
 
-enum { UUID_BYTES = 16 };
-
 /* A call in numbers, and what has none. */
 struct call_row {
     int64_t no;

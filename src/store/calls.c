@@ -96,12 +96,10 @@ static void keep_places(struct writer *w)
 
 static int put_objects(struct writer *w, uint32_t has, struct pb_error *err)
 {
-    for (size_t i = 0; i < RECORD_OBJECTS; i++) {
+    EACH_BIT(i, (has & HAS_OBJECTS) / HAS_OBJECT(0)) {
         struct object_put o = { 0 };
         int rc = 0;
 
-        if (!(has & HAS_OBJECT(i)))
-            continue;
         if (w->parts.object[i].p)
             rc = object_put(w, w->parts.object[i], &o, err);
         if (rc < 0)
@@ -117,12 +115,10 @@ static int put_objects(struct writer *w, uint32_t has, struct pb_error *err)
 
 static int put_words(struct writer *w, uint32_t has, struct pb_error *err)
 {
-    for (size_t i = 0; i < TEXT_WORDS; i++) {
+    EACH_BIT(i, has & HAS_WORDS) {
         int64_t *id = &w->row.v[CALL_SOURCE + i];
         int rc = 0;
 
-        if (!(has & HAS_TEXT(i)))
-            continue;
         *id = 0;
         if (w->parts.text[i].p)
             rc = word_put(w, i, w->parts.text[i], id, err);
@@ -161,8 +157,7 @@ static void put_rest(struct writer *w, const struct put_entry *e)
 {
     struct call_row *row = &w->row;
 
-    if (!uuid_read(w->parts.text[TEXT_UUID], row->uuid))
-        id_random(row->uuid, sizeof row->uuid);
+    memcpy(row->uuid, e->uuid, sizeof row->uuid);
     row->v[CALL_QUEUED] = e->queued_us;
     row->v[CALL_STARTED] = e->started_us;
     row->v[CALL_ENDED] = e->ended_us;
@@ -179,9 +174,9 @@ static int row_make(struct writer *w, const struct put_entry *e, struct pb_error
     if (!w->row_known)
         has = HAS_ALL;
     w->row_known = false;
-    if (has & (HAS_TEXT(TEXT_WORDS) - 1))
+    if (has & HAS_WORDS)
         rc = put_words(w, has, err);
-    if (rc == 0 && has & (HAS_PROCESS - HAS_OBJECT(0)))
+    if (rc == 0 && has & HAS_OBJECTS)
         rc = put_objects(w, has, err);
     put_texts(w, has);
     put_rest(w, e);

@@ -7,7 +7,7 @@
 
 /* 38 bits of a hash, then the block. */
 typedef uint64_t group_place;
-enum { BLOCK_BITS = 8, HASH_BITS = 32 };
+enum { BLOCK_BITS = 8, HASH_BITS = 32, KEY_BITS = 38 };
 
 struct group_maker {
     struct writer *w;
@@ -58,10 +58,10 @@ static void note_word(struct group_maker *g, uint64_t key, size_t block)
 static void note_place(struct group_maker *g, uint64_t key, size_t block)
 {
     if (g->n == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS;
+        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS + GROUP_CALLS / 8;
         g->places = mem_resize(g->places, g->cap * sizeof *g->places);
     }
-    g->places[g->n++] = (key >> 26) << BLOCK_BITS | block;
+    g->places[g->n++] = key >> (64 - KEY_BITS) << BLOCK_BITS | block;
 }
 
 static int note_row(void *ctx, const struct call_row *row, struct pb_error *err)
@@ -120,31 +120,56 @@ static int write_words(struct group_maker *g, struct pb_error *err)
     return rc;
 }
 
-/* By hash, ten bits at a time from the lowest on; blocks are in order, and stay so. */
-static void sort_places(struct group_maker *g)
+/* ---- in order, without more memory: there are many ---- */
+
+enum { DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, FEW = 64 };
+
+static size_t digit_of(group_place p) { return p >> (BLOCK_BITS + KEY_BITS - DIGIT_BITS); }
+
+static int by_place(const void *a, const void *b)
 {
-    enum { DIGIT = 10, DIGITS = 1 << DIGIT };
-    AUTO_FREE group_place *other = mem_alloc((g->n + 1) * sizeof *other);
-    group_place *from = g->places, *to = other, *swap;
+    group_place x = *(const group_place *)a, y = *(const group_place *)b;
 
-    for (unsigned shift = BLOCK_BITS; shift < BLOCK_BITS + 38; shift += DIGIT) {
-        size_t at[DIGITS] = { 0 }, sum = 0;
+    return (x > y) - (x < y);
+}
 
-        for (size_t i = 0; i < g->n; i++)
-            at[from[i] >> shift & (DIGITS - 1)]++;
-        for (size_t i = 0; i < DIGITS; i++) {
-            size_t n = at[i];
+static void sort_few(group_place *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        group_place p = v[i];
+        size_t at = i;
 
-            at[i] = sum;
-            sum += n;
-        }
-        for (size_t i = 0; i < g->n; i++)
-            to[at[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-        swap = from;
-        from = to;
-        to = swap;
+        for (; at && v[at - 1] > p; at--)
+            v[at] = v[at - 1];
+        v[at] = p;
     }
-    assert(from == g->places && "an even number of digits");
+}
+
+/* Each to the others that begin with the same digit, then those among themselves. */
+static void sort_places(group_place *v, size_t n)
+{
+    size_t next[DIGITS] = { 0 }, end[DIGITS], sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        next[digit_of(v[i])]++;
+    for (size_t d = 0; d < DIGITS; d++) {
+        sum += next[d];
+        end[d] = sum;
+        next[d] = sum - next[d];
+    }
+    for (size_t d = 0; d < DIGITS; d++)
+        while (next[d] < end[d]) {
+            group_place p = v[next[d]];
+            size_t to = digit_of(p);
+
+            v[next[d]] = v[next[to]];
+            v[next[to]++] = p;
+        }
+    for (size_t d = 0, from = 0; d < DIGITS; from = end[d++])
+        if (end[d] - from <= FEW)
+            sort_few(v + from, end[d] - from);
+        else
+            qsort(v + from, end[d] - from, sizeof *v, by_place);
 }
 
 static void add_entry(struct buf *hashes, struct buf *blocks, group_place p)
@@ -168,7 +193,7 @@ static int write_places(struct group_maker *g, struct pb_error *err)
     int rc = st ? 0 : -PB_E_SYSTEM;
     size_t i = 0;
 
-    sort_places(g);
+    sort_places(g->places, g->n);
     while (i < g->n && rc == 0) {
         int64_t bucket = bucket_at(g, i);
 
@@ -281,7 +306,7 @@ static size_t lower_bound(const char *hashes, size_t n, uint32_t hash)
 static void look_up(struct span row, uint64_t key, struct blocks *out)
 {
     size_t n = row.n / (sizeof(uint32_t) + 1);
-    uint32_t want = (uint32_t)(key >> 26), hash;
+    uint32_t want = (uint32_t)(key >> (64 - KEY_BITS)), hash;
 
     for (size_t i = lower_bound(row.p, n, want); i < n; i++) {
         memcpy(&hash, row.p + i * sizeof hash, sizeof hash);

@@ -101,7 +101,8 @@ static void store_free(struct store *s)
         close(s->lock);
     pthread_mutex_destroy(&s->mu);
     pthread_cond_destroy(&s->more);
-    buf_done(&s->waiting);
+    free(s->waiting);
+    free(s->spare);
     free(s->dir);
     free(s->path);
     free(s);
@@ -146,6 +147,7 @@ int store_open(struct store **out, const struct store_options *o, struct pb_erro
         store_free(s);
         return rc;
     }
+    libs_rest();
     ask_to_tidy(s);
     if (any)
         timer_start_weak(&s->tidy, STORE_TIDY_MS);

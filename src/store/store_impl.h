@@ -33,9 +33,6 @@
 void cid_write(const uint8_t *digest, char out[static CID_CHARS + 1]);
 /* Of what cid_is(). */
 void cid_read(const char *cid, uint8_t out[static SHA512_BYTES]);
-/* False: it is none. */
-bool uuid_read(struct span text, uint8_t out[static UUID_BYTES]);
-void uuid_write(const uint8_t in[static UUID_BYTES], char out[static UUID_CHARS + 1]);
 
 /* ---- on the way to the writing thread ---- */
 
@@ -45,7 +42,6 @@ enum record_text {
     TEXT_NOTE = TEXT_WORDS,
     TEXT_QUESTION,
     TEXT_TRACE,
-    TEXT_UUID,
     TEXT_PARENT,
     TEXT_COUNT
 };
@@ -64,10 +60,16 @@ enum entry_kind { ENTRY_RECORD, ENTRY_PIN, ENTRY_FORGET };
 #define HAS_TEXT(i)   (UINT32_C(1) << (i))
 #define HAS_OBJECT(i) (UINT32_C(1) << (TEXT_COUNT + (i)))
 #define HAS_PROCESS   (UINT32_C(1) << (TEXT_COUNT + RECORD_OBJECTS))
+#define HAS_WORDS     (HAS_TEXT(TEXT_WORDS) - 1)
+#define HAS_TEXTS     (HAS_OBJECT(0) - 1)
+#define HAS_OBJECTS   (HAS_PROCESS - HAS_OBJECT(0))
 #define HAS_ALL       (HAS_PROCESS * 2 - 1)
+#define EACH_BIT(i, mask)                                                                 \
+    for (uint32_t left_ = (mask), i; left_ && (i = (uint32_t)__builtin_ctz(left_), true); \
+         left_ &= left_ - 1)
 
-/* One of many in a buffer. A record has only that in which it differs from the record before it in
- * the buffer, in this order behind it: struct entry_process, a struct entry_object for each object,
+/* One of many in a chunk. A record has only that in which it differs from the record before it in
+ * the chunk, in this order behind it: struct entry_process, a struct entry_object for each object,
  * the texts and short bytes, each text with its length; then up to the next multiple of 8. */
 struct put_entry {
     uint32_t size; /* all of it */
@@ -76,9 +78,18 @@ struct put_entry {
     union {
         struct {
             int64_t queued_us, started_us, ended_us;
+            uint8_t uuid[UUID_BYTES];
         };
         struct forget *forget;
     };
+};
+
+/* Entries, one behind the other. As large as they may become, so that what waits needs no more
+ * memory than it has bytes, and what was written gives it back. */
+struct put_chunk {
+    struct put_chunk *next;
+    size_t n;
+    char bytes[STORE_CHUNK_BYTES] __attribute__((aligned(8)));
 };
 
 struct entry_process {
@@ -101,7 +112,7 @@ struct parts {
 /* What `p` says becomes what it is with this entry; which of it is new. */
 uint32_t entry_open(const struct put_entry *e, struct parts *p);
 
-/* The last record in the buffer: where its texts and short bytes are. 0: there is none. */
+/* The last record in the chunk: where its texts and short bytes are. 0: there is none. */
 struct last_put {
     size_t text[TEXT_COUNT], object_at[RECORD_OBJECTS];
     struct entry_object object[RECORD_OBJECTS];
@@ -159,7 +170,7 @@ struct writer {
     struct store_state now, committed;
     size_t rows, bytes; /* in this transaction */
 
-    struct buf batch;   /* of entries */
+    struct put_chunk *batch;
     size_t at, begun;   /* the next one; the first that is not committed */
     struct parts parts; /* of the last record before `at` */
     struct call_row row; /* the same in numbers, if it is known: */
@@ -324,8 +335,10 @@ struct store {
     pthread_cond_t more;
     /* Guarded by mu. */
     enum writer_mood mood;
-    struct buf waiting;  /* entries */
-    struct last_put last; /* in them */
+    struct put_chunk *waiting;  /* the oldest; NULL: nothing waits */
+    struct put_chunk *filling;  /* the newest of them */
+    struct put_chunk *spare;    /* or NULL */
+    struct last_put last;       /* in `filling` */
     size_t queued, held; /* bytes of entries that are not committed, and of their blobs */
     uint64_t done;       /* entries that are committed, or given up */
     uint64_t gone;       /* records of these that were given up */
@@ -357,6 +370,9 @@ void readers_close(void *ctx);
 void writer_wake(struct store *s);
 /* With mu held: on_news() soon. */
 void store_tell(struct store *s);
+/* With mu held: the first of those that wait is the caller's, until it is given back. */
+struct put_chunk *chunk_take(struct store *s);
+void chunk_give(struct store *s, struct put_chunk *c);
 /* Lets go of the blobs that it holds; how large they are. */
 size_t entry_release(const struct put_entry *e);
 /* The next read that may begin does. */

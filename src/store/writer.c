@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { NICE = 10, KEEP_BYTES = 65536 };
+enum { NICE = 10 };
 
 enum writer_task { TASK_WRITE, TASK_TEXTS, TASK_LATER, TASK_END };
 
@@ -91,7 +91,7 @@ static void writer_rollback(struct writer *w)
 
 static const struct put_entry *entry_at(const struct writer *w, size_t at)
 {
-    return (const struct put_entry *)(const void *)(w->batch.p + at);
+    return (const struct put_entry *)(const void *)(w->batch->bytes + at);
 }
 
 static void forget_note(struct writer *w, struct forget *f)
@@ -130,7 +130,7 @@ static int write_some(struct writer *w, struct pb_error *err)
 {
     int rc = writer_begin(w, err);
 
-    while (rc == 0 && w->at < w->batch.n && w->rows < STORE_COMMIT_ROWS &&
+    while (rc == 0 && w->at < w->batch->n && w->rows < STORE_COMMIT_ROWS &&
            w->bytes < STORE_COMMIT_BYTES) {
         const struct put_entry *e = entry_at(w, w->at);
 
@@ -209,7 +209,7 @@ static void write_batch(struct writer *w)
 {
     struct pb_error err;
 
-    while (w->begun < w->batch.n) {
+    while (w->begun < w->batch->n) {
         if (write_some(w, &err) == 0) {
             pass(w, false);
             continue;
@@ -217,15 +217,17 @@ static void write_batch(struct writer *w)
         writer_rollback(w);
         rewind_parts(w);
         if (!wait_to_retry(w, &err)) {
-            w->at = w->batch.n;
+            w->at = w->batch->n;
             pass(w, true);
         }
     }
     tidy_check(w);
-    w->batch.n = w->at = w->begun = 0;
+    w->at = w->begun = 0;
     w->parts = (struct parts){ 0 };
     calls_forget(w); /* its texts lay in the batch */
-    buf_shrink(&w->batch, KEEP_BYTES);
+    pthread_mutex_lock(&w->s->mu);
+    chunk_give(w->s, TAKE(w->batch));
+    pthread_mutex_unlock(&w->s->mu);
 }
 
 /* ---- what can wait ---- */
@@ -327,8 +329,7 @@ static void gather(struct store *s)
     int64_t until = now_ms() + STORE_GATHER_MS;
 
     s->mood = WRITER_GATHERS;
-    while (!s->hurry && !s->end && s->waiting.n < STORE_GATHER_BYTES && !s->held &&
-           now_ms() < until)
+    while (!s->hurry && !s->end && s->waiting == s->filling && !s->held && now_ms() < until)
         wait_until(s, until);
     s->mood = WRITER_WORKS;
 }
@@ -341,9 +342,9 @@ static enum writer_task choose(struct writer *w)
         bool texts = s->text_asked != s->text_ready;
 
         take_orders(w);
-        if (s->waiting.n && !(texts && w->wrote))
+        if (s->waiting && !(texts && w->wrote))
             return TASK_WRITE;
-        if (!s->waiting.n)
+        if (!s->waiting)
             s->hurry = false;
         if (texts)
             return TASK_TEXTS;
@@ -362,14 +363,10 @@ static enum writer_task choose(struct writer *w)
 
 static void take_batch(struct writer *w)
 {
-    struct store *s = w->s;
-    struct buf empty = w->batch;
-
-    gather(s);
-    w->batch = s->waiting;
-    s->waiting = empty;
-    s->last = (struct last_put){ 0 };
-    s->hurry = false;
+    gather(w->s);
+    w->batch = chunk_take(w->s);
+    if (!w->s->waiting)
+        w->s->hurry = false;
 }
 
 static void end(struct writer *w)
@@ -382,7 +379,6 @@ static void end(struct writer *w)
     words_forget(w);
     objects_forget(w);
     free(w->refs);
-    buf_done(&w->batch);
     buf_done(&w->scratch);
     buf_done(&w->packed);
     buf_done(&w->places);
