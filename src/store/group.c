@@ -4,6 +4,8 @@
  * by the hash's highest bits. All rows of a group lie together, so that writing them touches few
  * pages; reading asks one row per group. */
 #include "store_impl.h"
+#include <errno.h>
+#include <sys/mman.h>
 
 /* 38 bits of a hash, then the block. */
 typedef uint64_t group_place;
@@ -13,9 +15,11 @@ struct group_maker {
     struct writer *w;
     int64_t group, since, until;
     struct map words; /* by key, struct blocks */
-    group_place *places;
-    size_t n, cap;
+    group_place *places; /* mapped, so that it is given back at once */
+    size_t n;
 };
+enum { PLACES_MOST = 4 * GROUP_CALLS, PLACES_BYTES = PLACES_MOST * sizeof(group_place) };
+_Static_assert(CALL_RESULT - CALL_ARGUMENTS == 1, "a call has a uuid, a parent and two objects");
 
 /* It stays in the file, so it may not depend on the process. */
 uint64_t place_key(enum place_kind kind, uint64_t high, uint64_t low)
@@ -57,10 +61,6 @@ static void note_word(struct group_maker *g, uint64_t key, size_t block)
 
 static void note_place(struct group_maker *g, uint64_t key, size_t block)
 {
-    if (g->n == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS + GROUP_CALLS / 8;
-        g->places = mem_resize(g->places, g->cap * sizeof *g->places);
-    }
     g->places[g->n++] = key >> (64 - KEY_BITS) << BLOCK_BITS | block;
 }
 
@@ -227,6 +227,10 @@ int group_index(struct writer *w, struct pb_error *err)
     struct map_slot *slot;
     int rc;
 
+    g.places =
+        mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (g.places == MAP_FAILED)
+        return fail_sys(err, errno, "index records");
     g.since = INT64_MAX;
     g.until = INT64_MIN;
     rc = rows_each(&w->c, g.group * GROUP_CALLS, (g.group + 1) * GROUP_CALLS - 1, note_row, &g, err);
@@ -240,7 +244,7 @@ int group_index(struct writer *w, struct pb_error *err)
     MAP_FOREACH(slot, &g.words)
         free(slot->value);
     map_done(&g.words);
-    free(g.places);
+    munmap(g.places, PLACES_BYTES);
     w->now.indexed += rc == 0;
     return rc;
 }

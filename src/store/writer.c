@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { NICE = 10 };
+enum { NICE = 5 };
 
 enum writer_task { TASK_WRITE, TASK_TEXTS, TASK_LATER, TASK_END };
 
