@@ -29,7 +29,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_OBJECT_DROP] = "DELETE FROM object WHERE id = ?1",
     [SQL_OBJECTS_FROM] = "SELECT id FROM object WHERE id > ?1 ORDER BY id LIMIT ?2",
     [SQL_REFS_ADD] = "INSERT INTO object_refs(id, refs) VALUES(?1, ?2) "
-                     "ON CONFLICT(id) DO UPDATE SET refs = refs + excluded.refs RETURNING refs",
+                     "ON CONFLICT(id) DO UPDATE SET refs = refs + ?3 RETURNING refs",
     [SQL_REFS_DROP] = "DELETE FROM object_refs WHERE id = ?1",
     [SQL_PIN] = "SELECT object FROM pin WHERE name = ?1",
     [SQL_PIN_SET] = "INSERT INTO pin(name, object) VALUES(?1, ?2) "

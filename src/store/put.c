@@ -250,14 +250,10 @@ static void chunk_add(struct store *s)
     s->last = (struct last_put){ 0 };
 }
 
-struct put_chunk *chunk_take(struct store *s)
+struct put_chunk *chunks_take(struct store *s)
 {
-    struct put_chunk *c = s->waiting;
-
-    s->waiting = c->next;
-    if (!s->waiting)
-        s->filling = NULL;
-    return c;
+    s->filling = NULL;
+    return TAKE(s->waiting);
 }
 
 void chunk_give(struct store *s, struct put_chunk *c)

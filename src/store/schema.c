@@ -14,7 +14,7 @@ static const char *const steps[] = {
     "CREATE TABLE object(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, cid BLOB NOT NULL,"
     " size INTEGER NOT NULL, flags INTEGER NOT NULL, data BLOB);"
     "CREATE INDEX object_key ON object(key);"
-    /* Apart from the bytes, which are written once. */
+    /* Apart from the bytes, which are written once. One that is not here has one reference. */
     "CREATE TABLE object_refs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL);"
     "CREATE TABLE pin(name TEXT PRIMARY KEY, object INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE call_group(id INTEGER PRIMARY KEY, since INTEGER, until INTEGER);"

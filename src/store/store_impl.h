@@ -170,9 +170,11 @@ struct writer {
     struct store_state now, committed;
     size_t rows, bytes; /* in this transaction */
 
-    struct put_chunk *batch;
-    size_t at, begun;   /* the next one; the first that is not committed */
-    struct parts parts; /* of the last record before `at` */
+    struct put_chunk *batch; /* what was taken and is not committed, from `begun` on in the first */
+    size_t begun;
+    struct put_chunk *chunk; /* where it is, and at which entry */
+    size_t at;
+    struct parts parts; /* of the last record before that */
     struct call_row row; /* the same in numbers, if it is known: */
     bool row_known;
     char *places_of[RECORD_OBJECTS]; /* what was redacted in its objects; NULL: nothing */
@@ -370,8 +372,8 @@ void readers_close(void *ctx);
 void writer_wake(struct store *s);
 /* With mu held: on_news() soon. */
 void store_tell(struct store *s);
-/* With mu held: the first of those that wait is the caller's, until it is given back. */
-struct put_chunk *chunk_take(struct store *s);
+/* With mu held: all chunks that wait are the caller's, until they are given back. */
+struct put_chunk *chunks_take(struct store *s);
 void chunk_give(struct store *s, struct put_chunk *c);
 /* Lets go of the blobs that it holds; how large they are. */
 size_t entry_release(const struct put_entry *e);

@@ -89,9 +89,33 @@ static void writer_rollback(struct writer *w)
 
 /* ---- a batch ---- */
 
-static const struct put_entry *entry_at(const struct writer *w, size_t at)
+static const struct put_entry *entry_at(const struct put_chunk *c, size_t at)
 {
-    return (const struct put_entry *)(const void *)(w->batch->bytes + at);
+    return (const struct put_entry *)(const void *)(c->bytes + at);
+}
+
+/* NULL: there are no more. A chunk begins without what was said before it. */
+static const struct put_entry *next_entry(struct writer *w)
+{
+    while (w->at == w->chunk->n && w->chunk->next) {
+        w->chunk = w->chunk->next;
+        w->at = 0;
+    }
+    if (w->at == 0) {
+        w->parts = (struct parts){ 0 };
+        calls_forget(w);
+    }
+    return w->at < w->chunk->n ? entry_at(w->chunk, w->at) : NULL;
+}
+
+/* Back to what is not committed, and to what the record before it says. */
+static void rewind_batch(struct writer *w)
+{
+    w->chunk = w->batch;
+    w->parts = (struct parts){ 0 };
+    for (w->at = 0; w->at < w->begun; w->at += entry_at(w->chunk, w->at)->size)
+        if (entry_at(w->chunk, w->at)->kind == ENTRY_RECORD)
+            entry_open(entry_at(w->chunk, w->at), &w->parts);
 }
 
 static void forget_note(struct writer *w, struct forget *f)
@@ -117,23 +141,13 @@ static void heed_secrets(struct writer *w)
     calls_forget(w);
 }
 
-/* What the record says that was committed last, as the next one may say the same. */
-static void rewind_parts(struct writer *w)
-{
-    w->parts = (struct parts){ 0 };
-    for (w->at = 0; w->at < w->begun; w->at += entry_at(w, w->at)->size)
-        if (entry_at(w, w->at)->kind == ENTRY_RECORD)
-            entry_open(entry_at(w, w->at), &w->parts);
-}
-
 static int write_some(struct writer *w, struct pb_error *err)
 {
+    const struct put_entry *e;
     int rc = writer_begin(w, err);
 
-    while (rc == 0 && w->at < w->batch->n && w->rows < STORE_COMMIT_ROWS &&
-           w->bytes < STORE_COMMIT_BYTES) {
-        const struct put_entry *e = entry_at(w, w->at);
-
+    while (rc == 0 && w->rows < STORE_COMMIT_ROWS && w->bytes < STORE_COMMIT_BYTES &&
+           (e = next_entry(w))) {
         heed_secrets(w);
         if (e->kind == ENTRY_RECORD)
             rc = call_put(w, e, err);
@@ -155,26 +169,48 @@ static bool has_room_again(const struct store *s)
     return s->full && s->queued < STORE_QUEUE_BYTES / 2 && s->held < STORE_HELD_BYTES / 2;
 }
 
+struct passed {
+    size_t bytes, entries, held, records;
+};
+
+static void pass_entries(struct writer *w, size_t to, struct passed *p)
+{
+    for (const struct put_entry *e; w->begun < to; w->begun += e->size) {
+        e = entry_at(w->batch, w->begun);
+        p->bytes += e->size;
+        p->entries++;
+        p->records += e->kind == ENTRY_RECORD;
+        p->held += entry_release(e);
+        if (e->kind == ENTRY_FORGET)
+            forget_note(w, e->forget);
+    }
+}
+
 /* Entries up to w->at are done with: written, or given up. */
 static void pass(struct writer *w, bool lost)
 {
     struct store *s = w->s;
-    size_t n = 0, held = 0, records = 0;
+    struct put_chunk *done = w->batch;
+    struct passed p = { 0 };
 
-    for (size_t at = w->begun; at < w->at; at += entry_at(w, at)->size) {
-        const struct put_entry *e = entry_at(w, at);
-
-        n++;
-        records += e->kind == ENTRY_RECORD;
-        held += entry_release(e);
-        if (e->kind == ENTRY_FORGET)
-            forget_note(w, e->forget);
+    for (; w->batch != w->chunk; w->batch = w->batch->next, w->begun = 0)
+        pass_entries(w, w->batch->n, &p);
+    pass_entries(w, w->at, &p);
+    if (w->at == w->chunk->n) {
+        w->batch = w->chunk = w->chunk->next;
+        w->begun = w->at = 0;
     }
     pthread_mutex_lock(&s->mu);
-    s->queued -= w->at - w->begun;
-    s->held -= held;
-    s->done += n;
-    s->gone += lost ? records : 0;
+    while (done != w->batch) {
+        struct put_chunk *c = done;
+
+        done = c->next;
+        chunk_give(s, c);
+    }
+    s->queued -= p.bytes;
+    s->held -= p.held;
+    s->done += p.entries;
+    s->gone += lost ? p.records : 0;
     if (s->failed && !lost) {
         s->failed = false;
         s->news = true;
@@ -182,7 +218,6 @@ static void pass(struct writer *w, bool lost)
     if (s->watchers || s->news || has_room_again(s))
         store_tell(s);
     pthread_mutex_unlock(&s->mu);
-    w->begun = w->at;
 }
 
 /* False: the store is to end, and there is no time left to try again. */
@@ -209,25 +244,21 @@ static void write_batch(struct writer *w)
 {
     struct pb_error err;
 
-    while (w->begun < w->batch->n) {
+    while (w->batch) {
         if (write_some(w, &err) == 0) {
             pass(w, false);
             continue;
         }
         writer_rollback(w);
-        rewind_parts(w);
-        if (!wait_to_retry(w, &err)) {
-            w->at = w->batch->n;
-            pass(w, true);
-        }
+        rewind_batch(w);
+        if (wait_to_retry(w, &err))
+            continue;
+        while (next_entry(w))
+            w->at = w->chunk->n;
+        pass(w, true);
     }
     tidy_check(w);
-    w->at = w->begun = 0;
-    w->parts = (struct parts){ 0 };
     calls_forget(w); /* its texts lay in the batch */
-    pthread_mutex_lock(&w->s->mu);
-    chunk_give(w->s, TAKE(w->batch));
-    pthread_mutex_unlock(&w->s->mu);
 }
 
 /* ---- what can wait ---- */
@@ -364,9 +395,9 @@ static enum writer_task choose(struct writer *w)
 static void take_batch(struct writer *w)
 {
     gather(w->s);
-    w->batch = chunk_take(w->s);
-    if (!w->s->waiting)
-        w->s->hurry = false;
+    w->batch = w->chunk = chunks_take(w->s);
+    w->begun = w->at = 0;
+    w->s->hurry = false;
 }
 
 static void end(struct writer *w)
