@@ -68,7 +68,7 @@ struct run {
     enum order_face face;
     enum record_detail detail;
     const char *method, *server, *client, *key, *conversation, *parent, *trace;
-    const char *tool; /* or what else it is of; "": nothing */
+    const char *tool;               /* or what else it is of; "": nothing */
     const char *rule, *answered_by; /* NULL: nobody was asked */
     char uuid[UUID_CHARS + 1];      /* "": the call gets one */
     bool told;                      /* whoever held it tells its caller */

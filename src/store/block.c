@@ -86,8 +86,8 @@ static char *put_numbers(char *at, const struct block *b, const struct call_row 
     at = put_number(at, zigzag(minus(queued, b->last.v[CALL_QUEUED])));
     for (size_t i = 0; i < CALL_QUEUED; i++)
         if (mask & bit_of(i))
-            at = put_number(at, zigzag(is_span_of_time(i) ? minus(row->v[i], queued)
-                                                          : (uint64_t)row->v[i]));
+            at = put_number(
+                at, zigzag(is_span_of_time(i) ? minus(row->v[i], queued) : (uint64_t)row->v[i]));
     return at;
 }
 

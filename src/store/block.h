@@ -8,7 +8,7 @@ struct call_row {
     int64_t no;
     uint32_t changed; /* when it is read: bit COLUMN is set if it differs from the row before */
     uint8_t uuid[UUID_BYTES];
-    int64_t v[CALL_NUMBERS];       /* 0: none */
+    int64_t v[CALL_NUMBERS];      /* 0: none */
     struct span text[CALL_TEXTS]; /* p NULL: none */
 };
 

@@ -96,7 +96,8 @@ static void keep_places(struct writer *w)
 
 static int put_objects(struct writer *w, uint32_t has, struct pb_error *err)
 {
-    EACH_BIT(i, (has & HAS_OBJECTS) / HAS_OBJECT(0)) {
+    EACH_BIT(i, (has & HAS_OBJECTS) / HAS_OBJECT(0))
+    {
         struct object_put o = { 0 };
         int rc = 0;
 
@@ -115,7 +116,8 @@ static int put_objects(struct writer *w, uint32_t has, struct pb_error *err)
 
 static int put_words(struct writer *w, uint32_t has, struct pb_error *err)
 {
-    EACH_BIT(i, has & HAS_WORDS) {
+    EACH_BIT(i, has & HAS_WORDS)
+    {
         int64_t *id = &w->row.v[CALL_SOURCE + i];
         int rc = 0;
 

@@ -14,7 +14,7 @@ enum { BLOCK_BITS = 8, HASH_BITS = 32, KEY_BITS = 38 };
 struct group_maker {
     struct writer *w;
     int64_t group, since, until;
-    struct map words; /* by key, struct blocks */
+    struct map words;    /* by key, struct blocks */
     group_place *places; /* mapped, so that it is given back at once */
     size_t n;
 };
@@ -77,7 +77,7 @@ static int note_row(void *ctx, const struct call_row *row, struct pb_error *err)
     if (row->text[CALL_PARENT].n == UUID_BYTES)
         note_place(g, place_key_uuid(PLACE_PARENT, (const uint8_t *)row->text[CALL_PARENT].p),
                    block);
-    for (uint32_t new = row->changed & ((UINT32_C(1) << CALL_DEFINITION) - 1); new; new &= new - 1) {
+    for (uint32_t new = row->changed &((UINT32_C(1) << CALL_DEFINITION) - 1); new; new &= new - 1) {
         size_t i = (size_t)__builtin_ctz(new);
 
         if (i >= CALL_SOURCE && row->v[i] && i <= CALL_RULE)
@@ -227,13 +227,13 @@ int group_index(struct writer *w, struct pb_error *err)
     struct map_slot *slot;
     int rc;
 
-    g.places =
-        mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g.places = mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (g.places == MAP_FAILED)
         return fail_sys(err, errno, "index records");
     g.since = INT64_MAX;
     g.until = INT64_MIN;
-    rc = rows_each(&w->c, g.group * GROUP_CALLS, (g.group + 1) * GROUP_CALLS - 1, note_row, &g, err);
+    rc =
+        rows_each(&w->c, g.group * GROUP_CALLS, (g.group + 1) * GROUP_CALLS - 1, note_row, &g, err);
     /* All of it may be gone already. */
     if (rc == 0 && g.n)
         rc = write_group(&g, err);

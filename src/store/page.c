@@ -24,7 +24,7 @@ static int word_text(struct page_maker *m, int64_t id, const char **out, struct 
     return 0;
 }
 
-static const char *text_in(struct page_maker *m, const struct call_row *row, enum call_text i)
+static const char *text_in(struct page_maker *m, const struct call_row *row, enum row_text i)
 {
     return row->text[i].p ? arena_dup(&m->page->arena, row->text[i]) : NULL;
 }

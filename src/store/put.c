@@ -60,7 +60,8 @@ static void pack_texts(struct packing *p, const struct record *r, const struct s
                        const struct last_put *last)
 {
     for (size_t i = 0; i < TEXT_COUNT; i++) {
-        const char *text = *(const char *const *)(const void *)((const char *)r + record_text_at[i]);
+        const char *text =
+            *(const char *const *)(const void *)((const char *)r + record_text_at[i]);
         const char *was = last->text[i] ? s->filling->bytes + last->text[i] : NULL;
 
         if (text == was || (text && was && strcmp(text, was) == 0))
@@ -153,11 +154,13 @@ static void append(struct store *s, const struct packing *p, struct last_put *la
         at = put_bytes(at, &p->process, sizeof p->process);
         last->process = p->process;
     }
-    EACH_BIT(i, objects / HAS_OBJECT(0)) {
+    EACH_BIT(i, objects / HAS_OBJECT(0))
+    {
         at = put_bytes(at, &p->object[i], sizeof p->object[i]);
         last->object[i] = p->object[i];
     }
-    EACH_BIT(i, texts) {
+    EACH_BIT(i, texts)
+    {
         uint16_t n = p->text_size[i];
 
         at = put_bytes(at, &n, sizeof n);
@@ -167,10 +170,10 @@ static void append(struct store *s, const struct packing *p, struct last_put *la
             *at++ = '\0';
     }
     EACH_BIT(i, objects / HAS_OBJECT(0))
-        if (p->object[i].there && !p->object[i].blob) {
-            last->object_at[i] = (size_t)(at - c->bytes);
-            at = put_bytes(at, p->object[i].p, p->object[i].n);
-        }
+    if (p->object[i].there && !p->object[i].blob) {
+        last->object_at[i] = (size_t)(at - c->bytes);
+        at = put_bytes(at, p->object[i].p, p->object[i].n);
+    }
     c->n += p->e.size;
 }
 
@@ -184,7 +187,8 @@ static const char *take(const char *at, void *to, size_t n)
 
 static const char *open_texts(const char *at, uint32_t texts, struct parts *p)
 {
-    EACH_BIT(i, texts) {
+    EACH_BIT(i, texts)
+    {
         uint16_t n;
 
         at = take(at, &n, sizeof n);
@@ -202,13 +206,15 @@ uint32_t entry_open(const struct put_entry *e, struct parts *p)
 
     if (e->has & HAS_PROCESS)
         at = take(at, &p->process, sizeof p->process);
-    EACH_BIT(i, objects) {
+    EACH_BIT(i, objects)
+    {
         at = take(at, &o[i], sizeof o[i]);
         if (o[i].same)
             new &= ~HAS_OBJECT(i);
     }
     at = open_texts(at, e->has & HAS_TEXTS, p);
-    EACH_BIT(i, objects) {
+    EACH_BIT(i, objects)
+    {
         p->object[i] = (struct span){ 0 };
         if (o[i].there)
             p->object[i] = span_make(o[i].blob ? o[i].p : at, o[i].n);
@@ -277,7 +283,7 @@ static bool has_room(const struct store *s, size_t size, size_t held)
 static void release(const struct packing *p)
 {
     EACH_BIT(i, (p->e.has & HAS_OBJECTS) / HAS_OBJECT(0))
-        blob_unref(p->object[i].blob);
+    blob_unref(p->object[i].blob);
 }
 
 /* With mu held. */

@@ -9,14 +9,15 @@ int block_open(struct conn *c, int64_t id, struct span data, struct call_row *ro
                : fail(err, PB_E_INVALID, "'%s' is damaged: calls cannot be unpacked", c->path);
 }
 
-struct walk {
+struct row_walk {
     int64_t from, to;
     bool newest_first;
     row_fn *fn;
     void *ctx;
 };
 
-static int walk_block(struct conn *c, const struct walk *w, sqlite3_stmt *st, struct pb_error *err)
+static int walk_block(struct conn *c, const struct row_walk *w, sqlite3_stmt *st,
+                      struct pb_error *err)
 {
     struct call_row rows[BLOCK_CALLS];
     size_t n;
@@ -31,7 +32,7 @@ static int walk_block(struct conn *c, const struct walk *w, sqlite3_stmt *st, st
     return rc;
 }
 
-static int walk(struct conn *c, const struct walk *w, struct pb_error *err)
+static int walk(struct conn *c, const struct row_walk *w, struct pb_error *err)
 {
     sqlite3_stmt *st = db_statement(c, w->newest_first ? SQL_BLOCKS_DOWN : SQL_BLOCKS, err);
     int rc;
@@ -51,11 +52,11 @@ static int walk(struct conn *c, const struct walk *w, struct pb_error *err)
 
 int rows_each(struct conn *c, int64_t from, int64_t to, row_fn *fn, void *ctx, struct pb_error *err)
 {
-    return walk(c, &(struct walk){ from, to, false, fn, ctx }, err);
+    return walk(c, &(struct row_walk){ from, to, false, fn, ctx }, err);
 }
 
 int rows_each_newest(struct conn *c, int64_t from, int64_t to, row_fn *fn, void *ctx,
                      struct pb_error *err)
 {
-    return walk(c, &(struct walk){ from, to, true, fn, ctx }, err);
+    return walk(c, &(struct row_walk){ from, to, true, fn, ctx }, err);
 }

@@ -41,7 +41,7 @@ enum call_column {
 };
 
 /* Then texts; a parent is the bytes of a uuid. */
-enum call_text { CALL_PARENT, CALL_NOTE, CALL_QUESTION, CALL_TRACE, CALL_REDACTED, CALL_TEXTS };
+enum row_text { CALL_PARENT, CALL_NOTE, CALL_QUESTION, CALL_TRACE, CALL_REDACTED, CALL_TEXTS };
 
 enum object_flag { OBJECT_ZSTD = 1, OBJECT_ABSENT = 2 };
 

@@ -5,6 +5,7 @@
  *   store.c     opening, closing, news of the writing thread, waiting for it
  *   put.c       from the loop to the writing thread
  *   writer.c    the writing thread: what to do next, transactions, failures
+ *   batch.c     what was taken to rows, in transactions
  *   calls.c     a record to a row of its block
  *   block.c     many rows to few bytes, and back
  *   rows.c      calls out of their blocks
@@ -65,7 +66,7 @@ enum entry_kind { ENTRY_RECORD, ENTRY_PIN, ENTRY_FORGET };
 #define HAS_OBJECTS   (HAS_PROCESS - HAS_OBJECT(0))
 #define HAS_ALL       (HAS_PROCESS * 2 - 1)
 #define EACH_BIT(i, mask)                                                                 \
-    for (uint32_t left_ = (mask), i; left_ && (i = (uint32_t)__builtin_ctz(left_), true); \
+    for (uint32_t i, left_ = (mask); left_ && (i = (uint32_t)__builtin_ctz(left_), true); \
          left_ &= left_ - 1)
 
 /* One of many in a chunk. A record has only that in which it differs from the record before it in
@@ -174,13 +175,13 @@ struct writer {
     size_t begun;
     struct put_chunk *chunk; /* where it is, and at which entry */
     size_t at;
-    struct parts parts; /* of the last record before that */
+    struct parts parts;  /* of the last record before that */
     struct call_row row; /* the same in numbers, if it is known: */
     bool row_known;
     char *places_of[RECORD_OBJECTS]; /* what was redacted in its objects; NULL: nothing */
     struct buf note, question;       /* and its texts, without secrets */
     uint8_t parent[UUID_BYTES];
-    struct block tail;               /* the last block, as it will be in the file */
+    struct block tail; /* the last block, as it will be in the file */
     bool tail_grew;
 
     uint64_t redact_version; /* by which these are known: */
@@ -209,6 +210,13 @@ struct writer {
 };
 
 void *writer_main(void *ctx);
+MUST_CHECK int writer_begin(struct writer *w, struct pb_error *err);
+MUST_CHECK int writer_commit(struct writer *w, struct pb_error *err);
+void writer_rollback(struct writer *w);
+/* One transaction of the batch, which is NULL when all of it is written. When it fails, all is as
+ * it was; or the rest is given up. */
+MUST_CHECK int batch_write(struct writer *w, struct pb_error *err);
+void batch_lose(struct writer *w);
 MUST_CHECK int call_put(struct writer *w, const struct put_entry *e, struct pb_error *err);
 MUST_CHECK int pin_put(struct writer *w, const struct put_entry *e, struct pb_error *err);
 /* Writes the last block if it is not as it is in the file. */
@@ -337,15 +345,15 @@ struct store {
     pthread_cond_t more;
     /* Guarded by mu. */
     enum writer_mood mood;
-    struct put_chunk *waiting;  /* the oldest; NULL: nothing waits */
-    struct put_chunk *filling;  /* the newest of them */
-    struct put_chunk *spare;    /* or NULL */
-    struct last_put last;       /* in `filling` */
-    size_t queued, held; /* bytes of entries that are not committed, and of their blobs */
-    uint64_t done;       /* entries that are committed, or given up */
-    uint64_t gone;       /* records of these that were given up */
-    size_t watchers;     /* who waits for `done` to grow */
-    bool full;           /* written by the loop only */
+    struct put_chunk *waiting; /* the oldest; NULL: nothing waits */
+    struct put_chunk *filling; /* the newest of them */
+    struct put_chunk *spare;   /* or NULL */
+    struct last_put last;      /* in `filling` */
+    size_t queued, held;       /* bytes of entries that are not committed, and of their blobs */
+    uint64_t done;             /* entries that are committed, or given up */
+    uint64_t gone;             /* records of these that were given up */
+    size_t watchers;           /* who waits for `done` to grow */
+    bool full;                 /* written by the loop only */
     bool hurry, end, posted;
     bool failed, ended;
     struct pb_error failure;
