@@ -65,8 +65,8 @@ enum entry_kind { ENTRY_RECORD, ENTRY_PIN, ENTRY_FORGET };
 #define HAS_TEXTS     (HAS_OBJECT(0) - 1)
 #define HAS_OBJECTS   (HAS_PROCESS - HAS_OBJECT(0))
 #define HAS_ALL       (HAS_PROCESS * 2 - 1)
-#define EACH_BIT(i, mask)                                                                 \
-    for (uint32_t i, left_ = (mask); left_ && (i = (uint32_t)__builtin_ctz(left_), true); \
+#define EACH_BIT(i, mask)                                                                   \
+    for (uint32_t i, left_ = (mask); left_ && ((i) = (uint32_t)__builtin_ctz(left_), true); \
          left_ &= left_ - 1)
 
 /* One of many in a chunk. A record has only that in which it differs from the record before it in
