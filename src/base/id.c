@@ -42,14 +42,53 @@ void id_new(char out[static ID_CHARS + 1])
 
 void id_uuid(char out[static UUID_CHARS + 1])
 {
-    uint8_t r[16];
-    char h[33];
+    uint8_t r[UUID_BYTES];
 
     id_random(r, sizeof r);
     r[6] = (uint8_t)((r[6] & 0x0f) | 0x40);
     r[8] = (uint8_t)((r[8] & 0x3f) | 0x80);
-    hex(h, r, sizeof r);
-    snprintf(out, UUID_CHARS + 1, "%.8s-%.4s-%.4s-%.4s-%.12s", h, h + 8, h + 12, h + 16, h + 20);
+    uuid_write(r, out);
+}
+
+/* Where the digits of each byte stand. Every call has a uuid, so these two are fast. */
+static const uint8_t uuid_at[UUID_BYTES] = { 0,  2,  4,  6,  9,  11, 14, 16,
+                                             19, 21, 24, 26, 28, 30, 32, 34 };
+static const uint8_t dash_at[] = { 8, 13, 18, 23 };
+
+void uuid_write(const uint8_t in[static UUID_BYTES], char out[static UUID_CHARS + 1])
+{
+    for (size_t i = 0; i < UUID_BYTES; i++) {
+        out[uuid_at[i]] = "0123456789abcdef"[in[i] >> 4];
+        out[uuid_at[i] + 1] = "0123456789abcdef"[in[i] & 15];
+    }
+    for (size_t i = 0; i < sizeof dash_at; i++)
+        out[dash_at[i]] = '-';
+    out[UUID_CHARS] = '\0';
+}
+
+/* What a digit means, and 16; 0: it is none. */
+static const uint8_t digits[256] = {
+    ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21, ['6'] = 22, ['7'] = 23,
+    ['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27, ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31,
+    ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
+};
+
+bool uuid_read(struct span text, uint8_t out[static UUID_BYTES])
+{
+    const uint8_t *p = (const uint8_t *)text.p;
+    unsigned good = 16;
+
+    if (text.n != UUID_CHARS)
+        return false;
+    for (size_t i = 0; i < UUID_BYTES; i++) {
+        unsigned high = digits[p[uuid_at[i]]], low = digits[p[uuid_at[i] + 1]];
+
+        good &= high & low;
+        out[i] = (uint8_t)(high << 4 | (low & 15));
+    }
+    for (size_t i = 0; i < sizeof dash_at; i++)
+        good &= p[dash_at[i]] == '-' ? 16 : 0;
+    return good;
 }
 
 static const char STD[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

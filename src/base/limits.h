@@ -182,8 +182,8 @@ enum {
     STORE_WORDS_MAX = 1024,      /* names whose number is remembered */
     STORE_KNOWN_MAX = 256,       /* small objects that are known by their bytes ... */
     STORE_KNOWN_BYTES = 262144,  /* ... which are together at most so large */
-    STORE_GATHER_MS = 10,        /* before what waits is written, unless it is much */
-    STORE_GATHER_BYTES = 262144, /* this is much */
+    STORE_GATHER_MS = 10,        /* before what waits is written, unless a chunk is full */
+    STORE_CHUNK_BYTES = 65536,   /* of records that wait, or are written */
     STORE_COMMIT_ROWS = 8192,    /* written in one transaction */
     STORE_COMMIT_BYTES = 4194304,
     STORE_CACHE_KIB = 256,       /* pages of the file in memory, per connection */

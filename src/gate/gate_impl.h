@@ -71,10 +71,11 @@ struct run {
     enum order_face face;
     enum record_detail detail;
     const char *method, *server, *client, *key, *conversation, *parent, *trace;
+    const char *tool;               /* or what else it is of; "": nothing */
     const char *rule, *answered_by; /* NULL: nobody was asked */
     char uuid[UUID_CHARS + 1];      /* "": the call gets one */
     bool told;                      /* whoever held it tells its caller */
-    struct span tool, arguments;
+    struct span arguments;
     struct blob *arguments_blob; /* what they lie in; NULL: behind the struct */
     struct blob *definition;
     int64_t queued_ms; /* wall clock */

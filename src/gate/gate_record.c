@@ -8,66 +8,66 @@ bool gate_records(const struct gate *g, const struct tool_look *look)
 
 /* ---- an order under way ---- */
 
-static char *put(char **at, const char *text)
+/* The strings that a run has of its own: where they come from, where they go. */
+struct run_text {
+    struct span from; /* p NULL: there is none */
+    const char **to;
+};
+
+/* Behind the struct, each terminated. Returns what is behind them. */
+static char *put_texts(char *at, const struct run_text *t, size_t n)
 {
-    size_t n;
-    char *to = *at;
-
-    if (!text)
-        return NULL;
-    n = strlen(text) + 1;
-    memcpy(to, text, n);
-    *at += n;
-    return to;
+    for (size_t i = 0; i < n; i++) {
+        if (!t[i].from.p)
+            continue;
+        memcpy(at, t[i].from.p, t[i].from.n);
+        *t[i].to = at;
+        at += t[i].from.n;
+        *at++ = '\0';
+    }
+    return at;
 }
-
-static size_t room_for(const char *text) { return text ? strlen(text) + 1 : 0; }
 
 struct run *run_new(struct gate *g, const struct order *o, const struct tool_look *look,
                     const char *rule, const char *answered_by)
 {
     const struct call_spec *c = &o->call;
+    struct run made = { .g = g,
+                        .face = o->face,
+                        .detail = look->detail,
+                        .answered_by = answered_by,
+                        .arguments = o->arguments,
+                        .queued_ms = loop_wall(g->loop),
+                        .began = loop_now_exact(g->loop) };
+    const struct run_text texts[] = {
+        { span_of(c->method), &made.method },
+        { span_of(c->server), &made.server },
+        { span_of(c->client), &made.client },
+        { span_of(c->caller), &made.key },
+        { span_of(o->conversation), &made.conversation },
+        { span_of(o->parent), &made.parent },
+        { span_of(rule), &made.rule },
+        { o->trace.n ? o->trace : (struct span){ 0 }, &made.trace },
+        { c->subject.n ? c->subject : SPAN(""), &made.tool },
+    };
     bool copy = !o->arguments_blob && look->detail == RECORD_ALL;
-    size_t size = sizeof(struct run) + room_for(c->method) + room_for(c->server) +
-                  room_for(c->client) + room_for(c->caller) + room_for(o->conversation) +
-                  room_for(o->parent) + room_for(rule) + o->trace.n + 1 + c->subject.n +
-                  (copy ? o->arguments.n : 0);
-    struct run *r = spare_take(size);
-    char *at = (char *)(r + 1);
+    struct run *r;
+    char *at;
 
-    *r = (struct run){ .g = g,
-                       .size = size,
-                       .face = o->face,
-                       .detail = look->detail,
-                       .answered_by = answered_by,
-                       .queued_ms = loop_wall(g->loop),
-                       .began = loop_now_exact(g->loop) };
-    r->method = put(&at, c->method);
-    r->server = put(&at, c->server);
-    r->client = put(&at, c->client);
-    r->key = put(&at, c->caller);
-    r->conversation = put(&at, o->conversation);
-    r->parent = put(&at, o->parent);
-    r->rule = put(&at, rule);
+    made.size = sizeof made + (copy ? o->arguments.n : 0);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        made.size += texts[i].from.n + 1;
+    r = spare_take(made.size);
+    at = put_texts((char *)(r + 1), texts, ARRAY_LEN(texts));
     if (c->uuid)
-        memcpy(r->uuid, c->uuid, UUID_CHARS);
-    if (o->trace.n) {
-        memcpy(at, o->trace.p, o->trace.n);
-        r->trace = at;
-        at += o->trace.n;
-    }
-    *at++ = '\0';
-    if (c->subject.n)
-        memcpy(at, c->subject.p, c->subject.n);
-    r->tool = span_make(at, c->subject.n);
-    at += c->subject.n;
-    r->arguments = o->arguments;
+        memcpy(made.uuid, c->uuid, UUID_CHARS);
     if (o->arguments_blob)
-        r->arguments_blob = blob_ref(o->arguments_blob);
+        made.arguments_blob = blob_ref(o->arguments_blob);
     else if (copy && o->arguments.n)
-        r->arguments.p = memcpy(at, o->arguments.p, o->arguments.n);
+        made.arguments.p = memcpy(at, o->arguments.p, o->arguments.n);
     if (look->definition)
-        r->definition = blob_ref(look->definition);
+        made.definition = blob_ref(look->definition);
+    *r = made;
     return r;
 }
 
@@ -103,9 +103,9 @@ static const char *status_of(const struct client_reply *reply)
     }
 }
 
-static struct record record_of(const struct run *r, const struct held_order *h)
+static void fill(struct record *rec, const struct run *r, const struct held_order *h)
 {
-    struct record rec = {
+    *rec = (struct record){
         .source = "mcp_client",
         .face = order_face_name(r->face),
         .method = r->method,
@@ -113,40 +113,29 @@ static struct record record_of(const struct run *r, const struct held_order *h)
         .run = r->conversation ? r->conversation : r->key,
         .conversation = r->conversation,
         .server = r->server,
+        .tool = r->tool,
         .parent = r->parent,
         .trace = r->trace,
-        .rule = r->rule,
-        .answered_by = r->answered_by,
-        .queued_us = r->queued_ms * 1000,
+        .rule = h ? h->q.rule : r->rule,
+        .question = h ? h->q.id : NULL,
+        .answered_by = h ? h->answered_by : r->answered_by,
+        .queued_us = (h ? h->queued_ms : r->queued_ms) * 1000,
         .ended_us = r->queued_ms * 1000 + (int64_t)((loop_now_exact(r->g->loop) - r->began) * 1000),
         .detail = r->detail,
     };
-
-    if (h) {
-        rec.question = h->q.id;
-        rec.rule = h->q.rule;
-        rec.answered_by = h->answered_by;
-        rec.queued_us = h->queued_ms * 1000;
-    }
     if (r->detail != RECORD_ALL)
-        return rec;
+        return;
     if (r->arguments.n)
-        rec.arguments = (struct object_bytes){ r->arguments, r->arguments_blob };
+        rec->arguments = (struct object_bytes){ r->arguments, r->arguments_blob };
     if (r->definition)
-        rec.definition = (struct object_bytes){ blob_span(r->definition), r->definition };
-    return rec;
+        rec->definition = (struct object_bytes){ blob_span(r->definition), r->definition };
 }
 
 static void put_record(struct run *r, struct record *rec, const char *uuid)
 {
-    AUTO_ARENA struct arena a = { 0 };
-
     if (!uuid && !*r->uuid)
         id_uuid(r->uuid);
-    if (!uuid)
-        uuid = r->uuid;
-    rec->uuid = uuid;
-    rec->tool = arena_dup(&a, r->tool);
+    rec->uuid = uuid ? uuid : r->uuid;
     store_put(r->g->store, rec);
     gate_tell_recorded(r->g);
 }
@@ -158,7 +147,7 @@ void run_ended(void *ctx, const struct call_end *e)
     struct record rec;
 
     if (r->g->store && r->detail != RECORD_NONE) { /* what is lost is counted there */
-        rec = record_of(r, r->held);
+        fill(&rec, r, r->held);
         rec.status = status_of(reply);
         rec.note = reply->err ? reply->err->msg : NULL;
         rec.started_us = e->started_at * 1000;
@@ -186,7 +175,7 @@ void gate_record_stop(struct gate *g, const struct order *o, const struct tool_l
     if (!g->store || look->detail == RECORD_NONE)
         return;
     r = run_new(g, o, look, rule, NULL);
-    rec = record_of(r, h);
+    fill(&rec, r, h);
     rec.status = status;
     rec.note = why->msg;
     put_record(r, &rec, h ? h->uuid : o->call.uuid);

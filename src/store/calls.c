@@ -1,79 +1,60 @@
-/* calls.c - a record to a row. What is bound to the statement stays bound, and most of a record is
- * what the one before was: only what differs is bound anew. */
+/* calls.c - a record to a row of its block. Most of a record is what the one before was: only what
+ * differs is looked at. */
 #include "store_impl.h"
 
-struct new_row {
-    struct writer *w;
+void calls_forget(struct writer *w) { w->row_known = false; }
+
+void calls_forget_tail(struct writer *w)
+{
+    w->tail_grew = false;
+    w->tail.id = -1;
+}
+
+/* ---- the last block ---- */
+
+static int tail_read(struct writer *w, int64_t id, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&w->c, SQL_BLOCK, err);
+    int rc;
+
+    if (!st)
+        return -PB_E_SYSTEM;
+    bind_int(&w->c, st, 1, id);
+    rc = db_row(&w->c, st, err);
+    if (rc <= 0)
+        return rc;
+    rc = block_resume(&w->tail, id, row_bytes(&w->c, st, 0));
+    db_end(&w->c, st);
+    return rc < 0 ? fail(err, PB_E_INVALID, "'%s' is damaged: calls cannot be unpacked", w->c.path)
+                  : 0;
+}
+
+static int tail_for(struct writer *w, int64_t no, struct pb_error *err)
+{
+    int64_t id = no / BLOCK_CALLS;
+
+    if (w->tail.id == id)
+        return 0;
+    block_start(&w->tail, id);
+    return no % BLOCK_CALLS ? tail_read(w, id, err) : 0;
+}
+
+int calls_settle(struct writer *w, struct pb_error *err)
+{
     sqlite3_stmt *st;
-};
 
-static void put_int(const struct new_row *r, enum call_column column, int64_t v)
-{
-    if (r->w->bound[column] == v)
-        return;
-    r->w->bound[column] = v;
-    bind_int(&r->w->c, r->st, column + 1, v);
+    if (!w->tail_grew)
+        return 0;
+    st = db_statement(&w->c, SQL_BLOCK_SET, err);
+    if (!st)
+        return -PB_E_SYSTEM;
+    w->tail_grew = false;
+    bind_int(&w->c, st, 1, w->tail.id);
+    bind_blob(&w->c, st, 2, buf_span(&w->tail.data));
+    return db_run(&w->c, st, err);
 }
 
-static void put_null(const struct new_row *r, enum call_column column)
-{
-    if (r->w->bound[column] == BOUND_NULL)
-        return;
-    r->w->bound[column] = BOUND_NULL;
-    bind_null(&r->w->c, r->st, column + 1);
-}
-
-static void put_opt(const struct new_row *r, enum call_column column, int64_t v, int64_t from)
-{
-    if (v)
-        put_int(r, column, v - from);
-    else
-        put_null(r, column);
-}
-
-static void put_text(const struct new_row *r, enum call_column column, struct span s)
-{
-    if (!s.p) {
-        put_null(r, column);
-        return;
-    }
-    r->w->bound[column] = BOUND_OTHER;
-    bind_text(&r->w->c, r->st, column + 1, s);
-}
-
-static void put_uuid(const struct new_row *r, enum call_column column, const uint8_t *uuid)
-{
-    if (!uuid) {
-        put_null(r, column);
-        return;
-    }
-    r->w->bound[column] = BOUND_OTHER;
-    bind_blob(&r->w->c, r->st, column + 1, span_make((const char *)uuid, UUID_BYTES));
-}
-
-/* The texts and bytes of an entry, where they lie in it. */
-struct parts {
-    struct span text[TEXT_COUNT], object[RECORD_OBJECTS];
-};
-
-static void open_entry(const struct put_entry *e, struct parts *p)
-{
-    const char *at = (const char *)(e + 1);
-
-    for (size_t i = 0; i < TEXT_COUNT; i++) {
-        p->text[i] = e->text[i] ? span_make(at, e->text[i] - 1u) : (struct span){ 0 };
-        at += e->text[i];
-    }
-    for (size_t i = 0; i < RECORD_OBJECTS; i++) {
-        const struct entry_object *o = &e->object[i];
-
-        p->object[i] = (struct span){ 0 };
-        if (!o->there)
-            continue;
-        p->object[i] = span_make(o->blob ? o->p : at, o->n);
-        at += o->blob ? 0 : o->n;
-    }
-}
+/* ---- a record ---- */
 
 /* {"in":"arguments",...} of each place that was found there. */
 static void note_places(struct writer *w, const char *in, const char *places)
@@ -97,102 +78,133 @@ static void note_places(struct writer *w, const char *in, const char *places)
     }
 }
 
-static int put_objects(const struct new_row *r, const struct parts *p, struct pb_error *err)
+static void keep_places(struct writer *w)
 {
     static const char *const names[RECORD_OBJECTS] = { "arguments", "result", "definition" };
 
-    r->w->redacted.n = 0;
-    for (size_t i = 0; i < RECORD_OBJECTS; i++) {
-        struct object_put o;
-        int rc;
+    w->redacted.n = 0;
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (w->places_of[i])
+            note_places(w, names[i], w->places_of[i]);
+    if (!w->redacted.n)
+        return;
+    w->scratch.n = 0;
+    buf_printf(&w->scratch, "[%.*s]", SPAN_ARG(buf_span(&w->redacted)));
+    w->redacted.n = 0;
+    buf_add_span(&w->redacted, buf_span(&w->scratch));
+}
 
-        if (!p->object[i].p) {
-            put_null(r, (enum call_column)(CALL_ARGUMENTS + i));
-            continue;
-        }
-        rc = object_put(r->w, p->object[i], &o, err);
+static int put_objects(struct writer *w, uint32_t has, struct pb_error *err)
+{
+    EACH_BIT(i, (has & HAS_OBJECTS) / HAS_OBJECT(0))
+    {
+        struct object_put o = { 0 };
+        int rc = 0;
+
+        if (w->parts.object[i].p)
+            rc = object_put(w, w->parts.object[i], &o, err);
         if (rc < 0)
             return rc;
-        object_refer(r->w, i, o.id, 1);
-        put_int(r, (enum call_column)(CALL_ARGUMENTS + i), o.id);
-        if (o.places)
-            note_places(r->w, names[i], o.places);
+        w->row.v[CALL_ARGUMENTS + i] = o.id;
+        free(w->places_of[i]);
+        w->places_of[i] = mem_dup_opt(o.places);
     }
+    keep_places(w);
+    w->row.text[CALL_REDACTED] = w->redacted.n ? buf_span(&w->redacted) : (struct span){ 0 };
     return 0;
 }
 
-static int put_words(const struct new_row *r, const struct parts *p, struct pb_error *err)
+static int put_words(struct writer *w, uint32_t has, struct pb_error *err)
 {
-    for (size_t i = 0; i < TEXT_WORDS; i++) {
-        enum call_column column = (enum call_column)(CALL_SOURCE + i);
-        int64_t id;
-        int rc;
+    EACH_BIT(i, has & HAS_WORDS)
+    {
+        int64_t *id = &w->row.v[CALL_SOURCE + i];
+        int rc = 0;
 
-        if (!p->text[i].p) {
-            put_null(r, column);
-            continue;
-        }
-        rc = word_put(r->w, i, p->text[i], &id, err);
+        *id = 0;
+        if (w->parts.text[i].p)
+            rc = word_put(w, i, w->parts.text[i], id, err);
         if (rc < 0)
             return rc;
-        put_int(r, column, id);
     }
     return 0;
 }
 
 static struct span without_secrets(struct writer *w, struct span text, struct buf *room)
 {
+    room->n = 0;
     if (!text.p || !w->s->o.redact)
         return text;
     buf_add_span(room, text);
     return w->s->o.redact(w->s->o.redact_ctx, room, NULL) ? buf_span(room) : text;
 }
 
-static int put_rest(const struct new_row *r, const struct put_entry *e, const struct parts *p,
-                    struct pb_error *err)
+static void put_texts(struct writer *w, uint32_t has)
 {
-    AUTO_BUF struct buf note = { 0 }, question = { 0 }, places = { 0 };
-    uint8_t uuid[UUID_BYTES], parent[UUID_BYTES];
+    const struct span *text = w->parts.text;
+    struct span *to = w->row.text;
 
-    if (!uuid_read(p->text[TEXT_UUID], uuid))
-        id_random(uuid, sizeof uuid);
-    put_int(r, CALL_QUEUED, e->queued_us);
-    put_opt(r, CALL_STARTED, e->started_us, e->queued_us);
-    put_opt(r, CALL_ENDED, e->ended_us, e->queued_us);
-    put_int(r, CALL_DETAIL, e->detail);
-    put_opt(r, CALL_PID, e->pid, 0);
-    put_opt(r, CALL_PROCESS, e->process_us, 0);
-    put_uuid(r, CALL_UUID, uuid);
-    put_uuid(r, CALL_PARENT, uuid_read(p->text[TEXT_PARENT], parent) ? parent : NULL);
-    put_text(r, CALL_NOTE, without_secrets(r->w, p->text[TEXT_NOTE], &note));
-    put_text(r, CALL_QUESTION, without_secrets(r->w, p->text[TEXT_QUESTION], &question));
-    put_text(r, CALL_TRACE, p->text[TEXT_TRACE]);
-    if (r->w->redacted.n)
-        buf_printf(&places, "[%.*s]", SPAN_ARG(buf_span(&r->w->redacted)));
-    put_text(r, CALL_REDACTED, buf_span(&places));
-    return db_run(&r->w->c, r->st, err);
+    if (has & HAS_TEXT(TEXT_NOTE))
+        to[CALL_NOTE] = without_secrets(w, text[TEXT_NOTE], &w->note);
+    if (has & HAS_TEXT(TEXT_QUESTION))
+        to[CALL_QUESTION] = without_secrets(w, text[TEXT_QUESTION], &w->question);
+    to[CALL_TRACE] = text[TEXT_TRACE];
+    if (has & HAS_TEXT(TEXT_PARENT))
+        to[CALL_PARENT] = uuid_read(text[TEXT_PARENT], w->parent)
+                              ? span_make((const char *)w->parent, UUID_BYTES)
+                              : (struct span){ 0 };
+}
+
+static void put_rest(struct writer *w, const struct put_entry *e)
+{
+    struct call_row *row = &w->row;
+
+    memcpy(row->uuid, e->uuid, sizeof row->uuid);
+    row->v[CALL_QUEUED] = e->queued_us;
+    row->v[CALL_STARTED] = e->started_us;
+    row->v[CALL_ENDED] = e->ended_us;
+    row->v[CALL_DETAIL] = e->detail;
+    row->v[CALL_PID] = w->parts.process.pid;
+    row->v[CALL_PROCESS] = w->parts.process.process_us;
+}
+
+static int row_make(struct writer *w, const struct put_entry *e, struct pb_error *err)
+{
+    uint32_t has = entry_open(e, &w->parts);
+    int rc = 0;
+
+    if (!w->row_known)
+        has = HAS_ALL;
+    w->row_known = false;
+    if (has & HAS_WORDS)
+        rc = put_words(w, has, err);
+    if (rc == 0 && has & HAS_OBJECTS)
+        rc = put_objects(w, has, err);
+    put_texts(w, has);
+    put_rest(w, e);
+    w->row_known = rc == 0;
+    return rc;
 }
 
 int call_put(struct writer *w, const struct put_entry *e, struct pb_error *err)
 {
-    struct new_row r = { w, db_statement(&w->c, SQL_CALL_NEW, err) };
-    struct parts p;
-    int rc;
+    int64_t no = w->now.last_no + 1;
+    int rc = row_make(w, e, err);
 
-    if (!r.st)
-        return -PB_E_SYSTEM;
-    open_entry(e, &p);
-    rc = put_words(&r, &p, err);
     if (rc == 0)
-        rc = put_objects(&r, &p, err);
-    if (rc == 0) {
-        put_int(&r, CALL_NO, w->now.last_no + 1);
-        rc = put_rest(&r, e, &p, err);
-    }
-    if (rc == 0) {
-        w->now.last_no++;
-        w->now.calls++;
-    }
+        rc = tail_for(w, no, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        if (w->row.v[CALL_ARGUMENTS + i])
+            object_refer(w, i, w->row.v[CALL_ARGUMENTS + i], 1);
+    w->row.no = no;
+    block_add(&w->tail, &w->row);
+    w->tail_grew = true;
+    if (no % BLOCK_CALLS == BLOCK_CALLS - 1)
+        rc = calls_settle(w, err);
+    w->now.last_no++;
+    w->now.calls++;
     return rc;
 }
 
@@ -215,11 +227,11 @@ int pin_put(struct writer *w, const struct put_entry *e, struct pb_error *err)
 {
     struct object_put o = { 0 };
     sqlite3_stmt *st;
-    struct parts p;
+    struct parts p = { 0 };
     int64_t was;
     int rc;
 
-    open_entry(e, &p);
+    entry_open(e, &p);
     rc = pinned(w, p.text[TEXT_NOTE], &was, err);
     if (rc == 0 && p.object[0].p)
         rc = object_put(w, p.object[0], &o, err);

@@ -6,12 +6,6 @@
 
 enum { BUSY_MS = 5000, PERSISTENT = SQLITE_PREPARE_PERSISTENT };
 
-/* The columns of a call, in the order of enum call_column. */
-#define CALL_COLUMNS                                                                           \
-    "no, source, face, method, caller, run, conversation, server, tool, status, answered_by, " \
-    "rule, queued, started, ended, arguments, result, definition, detail, uuid, parent, pid, " \
-    "process, note, question, trace, redacted"
-
 static const char *const texts[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -35,21 +29,19 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_OBJECT_DROP] = "DELETE FROM object WHERE id = ?1",
     [SQL_OBJECTS_FROM] = "SELECT id FROM object WHERE id > ?1 ORDER BY id LIMIT ?2",
     [SQL_REFS_ADD] = "INSERT INTO object_refs(id, refs) VALUES(?1, ?2) "
-                     "ON CONFLICT(id) DO UPDATE SET refs = refs + excluded.refs RETURNING refs",
+                     "ON CONFLICT(id) DO UPDATE SET refs = refs + ?3 RETURNING refs",
     [SQL_REFS_DROP] = "DELETE FROM object_refs WHERE id = ?1",
     [SQL_PIN] = "SELECT object FROM pin WHERE name = ?1",
     [SQL_PIN_SET] = "INSERT INTO pin(name, object) VALUES(?1, ?2) "
                     "ON CONFLICT(name) DO UPDATE SET object = excluded.object",
     [SQL_PIN_DROP] = "DELETE FROM pin WHERE name = ?1",
-    [SQL_CALL_NEW] = "INSERT INTO call(" CALL_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
-                     "?24, ?25, ?26, ?27)",
-    [SQL_CALLS] = "SELECT " CALL_COLUMNS " FROM call WHERE no BETWEEN ?1 AND ?2 ORDER BY no DESC",
-    [SQL_CALLS_OLDER] = "SELECT no, arguments, result, definition FROM call "
-                        "WHERE no BETWEEN ?1 AND ?2 AND queued <= ?3 ORDER BY no LIMIT ?4",
-    [SQL_CALL_ANY] = "SELECT 1 FROM call WHERE no BETWEEN ?1 AND ?2 LIMIT 1",
-    [SQL_CALL_DROP] = "DELETE FROM call WHERE no = ?1",
-    [SQL_CALL_FIRST] = "SELECT min(no) FROM call",
+    [SQL_BLOCK] = "SELECT calls FROM block WHERE id = ?1",
+    [SQL_BLOCK_SET] = "REPLACE INTO block(id, calls) VALUES(?1, ?2)",
+    [SQL_BLOCKS] = "SELECT id, calls FROM block WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
+    [SQL_BLOCKS_DOWN] = "SELECT id, calls FROM block WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC",
+    [SQL_BLOCK_ANY] = "SELECT 1 FROM block WHERE id BETWEEN ?1 AND ?2 LIMIT 1",
+    [SQL_BLOCK_DROP] = "DELETE FROM block WHERE id = ?1",
+    [SQL_BLOCK_FIRST] = "SELECT min(id) FROM block",
     [SQL_GROUPS] = "SELECT id, since, until FROM call_group WHERE id <= ?1 ORDER BY id DESC",
     [SQL_GROUP_SET] = "REPLACE INTO call_group(id, since, until) VALUES(?1, ?2, ?3)",
     [SQL_GROUP_DROP] = "DELETE FROM call_group WHERE id = ?1",

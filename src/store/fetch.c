@@ -18,45 +18,46 @@ int state_read(struct conn *c, struct store_state *out, struct pb_error *err)
 
 /* ---- a call ---- */
 
-/* 1: found. */
-static int look_through(struct page_maker *m, const struct store_read *r, int64_t from, int64_t to,
-                        struct pb_error *err)
+struct sought {
+    struct page_maker m;
+    const uint8_t *uuid;
+};
+
+static int is_it(void *ctx, const struct call_row *row, struct pb_error *err)
 {
-    sqlite3_stmt *st = db_statement(m->c, SQL_CALLS, err);
+    struct sought *s = ctx;
     int rc;
 
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(m->c, st, 1, from);
-    bind_int(m->c, st, 2, to);
-    while ((rc = db_row(m->c, st, err)) > 0)
-        if (span_eq(row_bytes(m->c, st, CALL_UUID), span_make((const char *)r->uuid, UUID_BYTES))) {
-            rc = page_add(m, st, err);
-            db_end(m->c, st);
-            return rc < 0 ? rc : 1;
-        }
-    return rc;
+    if (memcmp(row->uuid, s->uuid, UUID_BYTES) != 0)
+        return 0;
+    rc = page_add(&s->m, row, err);
+    return rc < 0 ? rc : 1;
 }
 
-static int look_in_group(struct page_maker *m, const struct store_read *r, int64_t group,
-                         struct pb_error *err)
+/* 1: found. */
+static int look_through(struct sought *s, int64_t from, int64_t to, struct pb_error *err)
 {
-    uint64_t key = place_key(PLACE_UUID, span_make((const char *)r->uuid, UUID_BYTES));
+    return rows_each_newest(s->m.c, from, to, is_it, s, err);
+}
+
+static int look_in_group(struct sought *s, int64_t group, struct pb_error *err)
+{
+    uint64_t key = place_key_uuid(PLACE_UUID, s->uuid);
     struct blocks b;
-    int rc = blocks_of_places(m->c, group, &key, 1, &b, err);
+    int rc = blocks_of_places(s->m.c, group, &key, 1, &b, err);
 
     for (int i = GROUP_BLOCKS - 1; i >= 0 && rc == 0; i--)
         if (b.bits[i / 64] >> i % 64 & 1) {
             int64_t first = group * GROUP_CALLS + (int64_t)i * BLOCK_CALLS;
 
-            rc = look_through(m, r, first, first + BLOCK_CALLS - 1, err);
+            rc = look_through(s, first, first + BLOCK_CALLS - 1, err);
         }
     return rc;
 }
 
 static int get(struct store_read *r, struct conn *c, struct pb_error *err)
 {
-    struct page_maker m = { .c = c, .page = &r->page };
+    struct sought s = { { .c = c, .page = &r->page }, r->uuid };
     struct store_state now;
     sqlite3_stmt *st;
     int rc = state_read(c, &now, err);
@@ -64,18 +65,18 @@ static int get(struct store_read *r, struct conn *c, struct pb_error *err)
     if (rc < 0)
         return rc;
     r->page.total = (uint64_t)now.calls;
-    rc = look_through(&m, r, now.indexed * GROUP_CALLS, now.last_no, err);
+    rc = look_through(&s, now.indexed * GROUP_CALLS, now.last_no, err);
     st = rc == 0 ? db_statement(c, SQL_GROUPS, err) : NULL;
     if (st) {
         bind_int(c, st, 1, now.indexed);
         while ((rc = db_row(c, st, err)) > 0) {
-            rc = look_in_group(&m, r, row_int(c, st, 0), err);
+            rc = look_in_group(&s, row_int(c, st, 0), err);
             if (rc)
                 break;
         }
         db_end(c, st);
     }
-    page_done(&m);
+    page_done(&s.m);
     return rc < 0 ? rc : 0;
 }
 
@@ -142,27 +143,26 @@ struct store_read *store_object(struct store *s, const char *cid, object_fn *fn,
 
 /* ---- numbers ---- */
 
+static int take_time(void *ctx, const struct call_row *row, struct pb_error *err)
+{
+    (void)err;
+    *(int64_t *)ctx = row->v[CALL_QUEUED];
+    return 1;
+}
+
 static int stats(struct store_read *r, struct conn *c, struct pb_error *err)
 {
     struct store_state now;
     int64_t pages = 0, first = 0;
-    sqlite3_stmt *st;
     int rc = state_read(c, &now, err);
 
     if (rc == 0)
         rc = db_number(c, SQL_PAGES, &pages, err);
     if (rc == 0)
-        rc = db_number(c, SQL_CALL_FIRST, &first, err);
-    st = rc == 0 ? db_statement(c, SQL_CALLS, err) : NULL;
-    if (!st)
-        return rc < 0 ? rc : -PB_E_SYSTEM;
-    bind_int(c, st, 1, first);
-    bind_int(c, st, 2, first);
-    rc = db_row(c, st, err);
-    if (rc > 0) {
-        r->stats.oldest_us = row_int(c, st, CALL_QUEUED);
-        db_end(c, st);
-    }
+        rc = db_number(c, SQL_BLOCK_FIRST, &first, err);
+    if (rc == 0)
+        rc = rows_each(c, first * BLOCK_CALLS, (first + 1) * BLOCK_CALLS - 1, take_time,
+                       &r->stats.oldest_us, err);
     r->stats.calls = (uint64_t)now.calls;
     r->stats.objects = (uint64_t)now.objects;
     r->stats.object_bytes = (uint64_t)now.object_bytes;

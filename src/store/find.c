@@ -4,7 +4,7 @@
 
 struct call_filter {
     int64_t word[TEXT_WORDS]; /* 0: any */
-    bool by_parent, by_time, by_object;
+    bool by_parent, by_object;
     uint8_t parent[UUID_BYTES];
     uint64_t parent_key;
     int64_t since, until;
@@ -77,8 +77,7 @@ static int filter_words(struct call_finder *f, struct pb_error *err)
         if (!uuid_read(span_of(q->parent), f->filter.parent))
             return 1;
         f->filter.by_parent = true;
-        f->filter.parent_key =
-            place_key(PLACE_PARENT, span_make((const char *)f->filter.parent, UUID_BYTES));
+        f->filter.parent_key = place_key_uuid(PLACE_PARENT, f->filter.parent);
     }
     return 0;
 }
@@ -140,7 +139,7 @@ static int filter_text(struct call_finder *f, struct pb_error *err)
         return rc;
     qsort(l->objects, l->objects_n, sizeof *l->objects, by_id);
     for (size_t i = 0; i < l->objects_n; i++)
-        l->object_keys[i] = place_key(PLACE_OBJECT, map_u64((const uint64_t *)&l->objects[i]));
+        l->object_keys[i] = place_key(PLACE_OBJECT, (uint64_t)l->objects[i], 0);
     qsort(l->object_keys, l->objects_n, sizeof *l->object_keys, by_key);
     return l->objects_n ? 0 : 1;
 }
@@ -150,7 +149,6 @@ static int filter_make(struct call_finder *f, struct pb_error *err)
     const struct call_query *q = &f->r->query;
     int rc = filter_words(f, err);
 
-    f->filter.by_time = q->since_us || q->until_us;
     f->filter.since = q->since_us ? q->since_us : INT64_MIN;
     f->filter.until = q->until_us ? q->until_us : INT64_MAX;
     return rc == 0 && q->text ? filter_text(f, err) : rc;
@@ -163,49 +161,39 @@ static bool has_object(const struct call_filter *l, int64_t id)
     return id && bsearch(&id, l->objects, l->objects_n, sizeof id, by_id);
 }
 
-static bool row_fits(struct call_finder *f, sqlite3_stmt *row)
+static bool row_fits(const struct call_filter *l, const struct call_row *row)
 {
-    const struct call_filter *l = &f->filter;
-
     for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
         int64_t want = l->word[filters[i].column - CALL_SOURCE];
 
-        if (want && row_int(f->c, row, filters[i].column) != want)
+        if (want && row->v[filters[i].column] != want)
             return false;
     }
-    if (l->by_time) {
-        int64_t queued = row_int(f->c, row, CALL_QUEUED);
-
-        if (queued < l->since || queued > l->until)
-            return false;
-    }
-    if (l->by_object && !has_object(l, row_int(f->c, row, CALL_ARGUMENTS)) &&
-        !has_object(l, row_int(f->c, row, CALL_RESULT)))
+    if (row->v[CALL_QUEUED] < l->since || row->v[CALL_QUEUED] > l->until)
         return false;
-    return !l->by_parent || span_eq(row_bytes(f->c, row, CALL_PARENT),
-                                    span_make((const char *)l->parent, UUID_BYTES));
+    if (l->by_object && !has_object(l, row->v[CALL_ARGUMENTS]) &&
+        !has_object(l, row->v[CALL_RESULT]))
+        return false;
+    return !l->by_parent ||
+           span_eq(row->text[CALL_PARENT], span_make((const char *)l->parent, UUID_BYTES));
+}
+
+static int look_at(void *ctx, const struct call_row *row, struct pb_error *err)
+{
+    struct call_finder *f = ctx;
+    int rc = row_fits(&f->filter, row) ? page_add(&f->maker, row, err) : 0;
+
+    f->seen++;
+    f->full = f->r->page.n == f->limit || f->seen >= STORE_SCAN_MAX;
+    if (f->full)
+        f->next = (uint64_t)row->no;
+    return rc < 0 ? rc : f->full;
 }
 
 static int scan(struct call_finder *f, int64_t from, int64_t to, struct pb_error *err)
 {
-    sqlite3_stmt *st = db_statement(f->c, SQL_CALLS, err);
-    int rc = 0;
+    int rc = rows_each_newest(f->c, from, to, look_at, f, err);
 
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(f->c, st, 1, from);
-    bind_int(f->c, st, 2, to);
-    while (!f->full && (rc = db_row(f->c, st, err)) > 0) {
-        f->seen++;
-        if (row_fits(f, st))
-            rc = page_add(&f->maker, st, err);
-        if (rc < 0)
-            break;
-        f->full = f->r->page.n == f->limit || f->seen >= STORE_SCAN_MAX;
-        if (f->full)
-            f->next = (uint64_t)row_int(f->c, st, CALL_NO);
-    }
-    db_end(f->c, st);
     return rc < 0 ? rc : 0;
 }
 

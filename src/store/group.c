@@ -4,29 +4,40 @@
  * by the hash's highest bits. All rows of a group lie together, so that writing them touches few
  * pages; reading asks one row per group. */
 #include "store_impl.h"
+#include <errno.h>
+#include <sys/mman.h>
 
-struct group_place {
-    uint64_t key;
-    uint8_t block;
-};
+/* 38 bits of a hash, then the block. */
+typedef uint64_t group_place;
+enum { BLOCK_BITS = 8, HASH_BITS = 32, KEY_BITS = 38 };
 
 struct group_maker {
     struct writer *w;
     int64_t group, since, until;
-    struct map words; /* by key, struct blocks */
-    struct group_place *places;
-    size_t n, cap;
+    struct map words;    /* by key, struct blocks */
+    group_place *places; /* mapped, so that it is given back at once */
+    size_t n;
 };
+enum { PLACES_MOST = 4 * GROUP_CALLS, PLACES_BYTES = PLACES_MOST * sizeof(group_place) };
+_Static_assert(CALL_RESULT - CALL_ARGUMENTS == 1, "a call has a uuid, a parent and two objects");
 
-/* FNV-1a and a final mix: it stays in the file, so it may not depend on the process. */
-uint64_t place_key(enum place_kind kind, struct span bytes)
+/* It stays in the file, so it may not depend on the process. */
+uint64_t place_key(enum place_kind kind, uint64_t high, uint64_t low)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)kind;
+    uint64_t h = (high ^ ((uint64_t)kind + 1) * UINT64_C(0x9e3779b97f4a7c15));
 
-    for (size_t i = 0; i < bytes.n; i++)
-        h = (h ^ (uint8_t)bytes.p[i]) * UINT64_C(0x100000001b3);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 29 ^ low) * UINT64_C(0xbf58476d1ce4e5b9);
     h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
     return h ^ h >> 32;
+}
+
+uint64_t place_key_uuid(enum place_kind kind, const uint8_t uuid[static UUID_BYTES])
+{
+    uint64_t half[2];
+
+    memcpy(half, uuid, sizeof half);
+    return place_key(kind, half[0], half[1]);
 }
 
 static int64_t bucket_of(uint64_t key) { return (int64_t)(key >> 58); }
@@ -48,59 +59,33 @@ static void note_word(struct group_maker *g, uint64_t key, size_t block)
     set_block(b, block);
 }
 
-static void note_place(struct group_maker *g, enum place_kind kind, struct span bytes, size_t block)
+static void note_place(struct group_maker *g, uint64_t key, size_t block)
 {
-    if (g->n == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : GROUP_CALLS * 2;
-        g->places = mem_resize(g->places, g->cap * sizeof *g->places);
-    }
-    g->places[g->n++] = (struct group_place){ place_key(kind, bytes), (uint8_t)block };
+    g->places[g->n++] = key >> (64 - KEY_BITS) << BLOCK_BITS | block;
 }
 
-static void note_row(struct group_maker *g, sqlite3_stmt *st, int64_t last[CALL_COLUMN_COUNT])
+static int note_row(void *ctx, const struct call_row *row, struct pb_error *err)
 {
-    struct conn *c = &g->w->c;
-    int64_t no = row_int(c, st, CALL_NO), queued = row_int(c, st, CALL_QUEUED);
-    size_t block = (size_t)(no % GROUP_CALLS) / BLOCK_CALLS;
-    struct span parent = row_bytes(c, st, CALL_PARENT);
+    struct group_maker *g = ctx;
+    int64_t queued = row->v[CALL_QUEUED];
+    size_t block = (size_t)(row->no % GROUP_CALLS) / BLOCK_CALLS;
 
+    (void)err;
     g->since = queued < g->since ? queued : g->since;
     g->until = queued > g->until ? queued : g->until;
-    if (last[CALL_NO] != (int64_t)block) /* what was noted of the block before is not of this one */
-        memset(last, 0, CALL_COLUMN_COUNT * sizeof *last);
-    last[CALL_NO] = (int64_t)block;
-    for (int i = CALL_SOURCE; i <= CALL_RULE; i++) {
-        int64_t id = row_int(c, st, i);
+    note_place(g, place_key_uuid(PLACE_UUID, row->uuid), block);
+    if (row->text[CALL_PARENT].n == UUID_BYTES)
+        note_place(g, place_key_uuid(PLACE_PARENT, (const uint8_t *)row->text[CALL_PARENT].p),
+                   block);
+    for (uint32_t new = row->changed &((UINT32_C(1) << CALL_DEFINITION) - 1); new; new &= new - 1) {
+        size_t i = (size_t)__builtin_ctz(new);
 
-        if (id && id != last[i])
-            note_word(g, (uint64_t)word_key(id, (size_t)(i - CALL_SOURCE)), block);
-        last[i] = id;
+        if (i >= CALL_SOURCE && row->v[i] && i <= CALL_RULE)
+            note_word(g, (uint64_t)word_key(row->v[i], i - CALL_SOURCE), block);
+        else if (i >= CALL_ARGUMENTS && row->v[i])
+            note_place(g, place_key(PLACE_OBJECT, (uint64_t)row->v[i], 0), block);
     }
-    for (int i = CALL_ARGUMENTS; i <= CALL_RESULT; i++) {
-        int64_t id = row_int(c, st, i);
-
-        if (id && id != last[i])
-            note_place(g, PLACE_OBJECT, map_u64((const uint64_t *)&id), block);
-        last[i] = id;
-    }
-    note_place(g, PLACE_UUID, row_bytes(c, st, CALL_UUID), block);
-    if (parent.p)
-        note_place(g, PLACE_PARENT, parent, block);
-}
-
-static int read_rows(struct group_maker *g, struct pb_error *err)
-{
-    sqlite3_stmt *st = db_statement(&g->w->c, SQL_CALLS, err);
-    int64_t last[CALL_COLUMN_COUNT] = { -1 };
-    int rc;
-
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(&g->w->c, st, 1, g->group * GROUP_CALLS);
-    bind_int(&g->w->c, st, 2, g->group * GROUP_CALLS + GROUP_CALLS - 1);
-    while ((rc = db_row(&g->w->c, st, err)) > 0)
-        note_row(g, st, last);
-    return rc;
+    return 0;
 }
 
 static int by_word(const void *a, const void *b)
@@ -135,21 +120,69 @@ static int write_words(struct group_maker *g, struct pb_error *err)
     return rc;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct group_place *x = a, *y = b;
+/* ---- in order, without more memory: there are many ---- */
 
-    if (x->key != y->key)
-        return x->key > y->key ? 1 : -1;
-    return (int)x->block - (int)y->block;
+enum { DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, FEW = 64 };
+
+static size_t digit_of(group_place p) { return p >> (BLOCK_BITS + KEY_BITS - DIGIT_BITS); }
+
+static int by_place(const void *a, const void *b)
+{
+    group_place x = *(const group_place *)a, y = *(const group_place *)b;
+
+    return (x > y) - (x < y);
 }
 
-static void add_entry(struct buf *hashes, struct buf *blocks, const struct group_place *p)
+static void sort_few(group_place *v, size_t n)
 {
-    uint32_t hash = (uint32_t)(p->key >> 26);
+    for (size_t i = 1; i < n; i++) {
+        group_place p = v[i];
+        size_t at = i;
+
+        for (; at && v[at - 1] > p; at--)
+            v[at] = v[at - 1];
+        v[at] = p;
+    }
+}
+
+/* Each to the others that begin with the same digit, then those among themselves. */
+static void sort_places(group_place *v, size_t n)
+{
+    size_t next[DIGITS] = { 0 }, end[DIGITS], sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        next[digit_of(v[i])]++;
+    for (size_t d = 0; d < DIGITS; d++) {
+        sum += next[d];
+        end[d] = sum;
+        next[d] = sum - next[d];
+    }
+    for (size_t d = 0; d < DIGITS; d++)
+        while (next[d] < end[d]) {
+            group_place p = v[next[d]];
+            size_t to = digit_of(p);
+
+            v[next[d]] = v[next[to]];
+            v[next[to]++] = p;
+        }
+    for (size_t d = 0, from = 0; d < DIGITS; from = end[d++])
+        if (end[d] - from <= FEW)
+            sort_few(v + from, end[d] - from);
+        else
+            qsort(v + from, end[d] - from, sizeof *v, by_place);
+}
+
+static void add_entry(struct buf *hashes, struct buf *blocks, group_place p)
+{
+    uint32_t hash = (uint32_t)(p >> BLOCK_BITS);
 
     buf_add(hashes, &hash, sizeof hash);
-    buf_byte(blocks, (char)p->block);
+    buf_byte(blocks, (char)(uint8_t)p);
+}
+
+static int64_t bucket_at(const struct group_maker *g, size_t i)
+{
+    return (int64_t)(g->places[i] >> (BLOCK_BITS + HASH_BITS));
 }
 
 /* A row: all hashes in order, then the block of each. */
@@ -160,14 +193,14 @@ static int write_places(struct group_maker *g, struct pb_error *err)
     int rc = st ? 0 : -PB_E_SYSTEM;
     size_t i = 0;
 
-    qsort(g->places, g->n, sizeof *g->places, by_key);
+    sort_places(g->places, g->n);
     while (i < g->n && rc == 0) {
-        int64_t bucket = bucket_of(g->places[i].key);
+        int64_t bucket = bucket_at(g, i);
 
         hashes.n = blocks.n = 0;
-        for (; i < g->n && bucket_of(g->places[i].key) == bucket; i++)
-            if (!hashes.n || by_key(&g->places[i], &g->places[i - 1]) != 0)
-                add_entry(&hashes, &blocks, &g->places[i]);
+        for (; i < g->n && bucket_at(g, i) == bucket; i++)
+            if (!hashes.n || g->places[i] != g->places[i - 1])
+                add_entry(&hashes, &blocks, g->places[i]);
         buf_add_span(&hashes, buf_span(&blocks));
         bind_int(&g->w->c, st, 1, g->group * GROUP_PLACES + bucket);
         bind_blob(&g->w->c, st, 2, buf_span(&hashes));
@@ -194,9 +227,13 @@ int group_index(struct writer *w, struct pb_error *err)
     struct map_slot *slot;
     int rc;
 
+    g.places = mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (g.places == MAP_FAILED)
+        return fail_sys(err, errno, "index records");
     g.since = INT64_MAX;
     g.until = INT64_MIN;
-    rc = read_rows(&g, err);
+    rc =
+        rows_each(&w->c, g.group * GROUP_CALLS, (g.group + 1) * GROUP_CALLS - 1, note_row, &g, err);
     /* All of it may be gone already. */
     if (rc == 0 && g.n)
         rc = write_group(&g, err);
@@ -207,7 +244,7 @@ int group_index(struct writer *w, struct pb_error *err)
     MAP_FOREACH(slot, &g.words)
         free(slot->value);
     map_done(&g.words);
-    free(g.places);
+    munmap(g.places, PLACES_BYTES);
     w->now.indexed += rc == 0;
     return rc;
 }
@@ -273,7 +310,7 @@ static size_t lower_bound(const char *hashes, size_t n, uint32_t hash)
 static void look_up(struct span row, uint64_t key, struct blocks *out)
 {
     size_t n = row.n / (sizeof(uint32_t) + 1);
-    uint32_t want = (uint32_t)(key >> 26), hash;
+    uint32_t want = (uint32_t)(key >> (64 - KEY_BITS)), hash;
 
     for (size_t i = lower_bound(row.p, n, want); i < n; i++) {
         memcpy(&hash, row.p + i * sizeof hash, sizeof hash);

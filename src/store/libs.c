@@ -20,6 +20,9 @@ static int find(struct pb_error *err)
      * else in this process uses it already, which is fine. */
     if (rc == 0)
         loaded.libs.config(SQLITE_CONFIG_MEMSTATUS, 0);
+    /* Statements are made once: what makes that fast would only lie there. */
+    if (rc == 0)
+        loaded.libs.config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
     return rc;
 }
 

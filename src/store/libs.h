@@ -50,3 +50,6 @@ struct libs {
 MUST_CHECK int libs_find(struct libs *out, struct pb_error *err);
 /* NULL: then err says what to install. [any thread] */
 const struct libs *libs_get(struct pb_error *err);
+/* Most of what they needed to start and to make tables is not needed again soon: its pages are
+ * given back. [any thread] */
+void libs_rest(void);

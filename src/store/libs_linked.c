@@ -39,3 +39,5 @@ int libs_find(struct libs *out, struct pb_error *err)
     *out = linked;
     return 0;
 }
+
+void libs_rest(void) {}

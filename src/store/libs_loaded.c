@@ -1,13 +1,17 @@
 #include "libs.h"
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum library { SQLITE, ZSTD, LIBRARIES };
 
 static const struct {
     const char *soname, *package;
+    const char *needs; /* a library that nobody else uses, or NULL */
 } libraries[LIBRARIES] = {
-    [SQLITE] = { "libsqlite3.so.0", "libsqlite3-0" },
-    [ZSTD] = { "libzstd.so.1", "libzstd1" },
+    [SQLITE] = { "libsqlite3.so.0", "libsqlite3-0", "libm.so.6" },
+    [ZSTD] = { "libzstd.so.1", "libzstd1", NULL },
 };
 
 static const struct {
@@ -72,3 +76,34 @@ int libs_find(struct libs *out, struct pb_error *err)
     }
     return 0;
 }
+
+/* What is only read stays in the kernel's cache of files, and comes back from there when it is
+ * used. */
+static void drop_pages(const struct dl_phdr_info *info)
+{
+    uintptr_t page = (uintptr_t)getpagesize() - 1;
+
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t from = (info->dlpi_addr + part->p_vaddr) & ~page;
+        uintptr_t to = info->dlpi_addr + part->p_vaddr + part->p_filesz;
+
+        if (part->p_type == PT_LOAD && !(part->p_flags & PF_W))
+            madvise((void *)from, (to - from + page) & ~page, MADV_DONTNEED);
+    }
+}
+
+static int drop_if_ours(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    const char *file = strrchr(info->dlpi_name, '/');
+
+    (void)size;
+    (void)ctx;
+    for (size_t i = 0; file && i < LIBRARIES; i++)
+        if (strcmp(file + 1, libraries[i].soname) == 0 ||
+            (libraries[i].needs && strcmp(file + 1, libraries[i].needs) == 0))
+            drop_pages(info);
+    return 0;
+}
+
+void libs_rest(void) { dl_iterate_phdr(drop_if_ours, NULL); }

@@ -109,16 +109,20 @@ static int object_drop(struct writer *w, int64_t id, struct pb_error *err)
     return 0;
 }
 
+/* An object without a row has one reference: most never get another. */
 static int settle_one(struct writer *w, int64_t id, int64_t by, struct pb_error *err)
 {
     sqlite3_stmt *st = db_statement(&w->c, SQL_REFS_ADD, err);
-    int64_t left = 1;
+    int64_t left = 1, had = id > w->committed.last_object ? 0 : 1;
     int rc;
 
     if (!st)
         return -PB_E_SYSTEM;
+    if (!had && by == 1)
+        return 0;
     bind_int(&w->c, st, 1, id);
-    bind_int(&w->c, st, 2, by);
+    bind_int(&w->c, st, 2, had + by);
+    bind_int(&w->c, st, 3, by);
     rc = db_row(&w->c, st, err);
     if (rc > 0) {
         left = row_int(&w->c, st, 0);

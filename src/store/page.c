@@ -24,29 +24,22 @@ static int word_text(struct page_maker *m, int64_t id, const char **out, struct 
     return 0;
 }
 
-static const char *text_of_column(struct page_maker *m, sqlite3_stmt *row, enum call_column column)
+static const char *text_in(struct page_maker *m, const struct call_row *row, enum row_text i)
 {
-    struct span s = row_bytes(m->c, row, column);
-
-    return s.p ? arena_dup(&m->page->arena, s) : NULL;
+    return row->text[i].p ? arena_dup(&m->page->arena, row->text[i]) : NULL;
 }
 
-static const char *uuid_of_column(struct page_maker *m, sqlite3_stmt *row, enum call_column column)
+static const char *uuid_of(struct page_maker *m, const uint8_t *uuid)
 {
-    struct span s = row_bytes(m->c, row, column);
-    char *text;
+    char *text = arena_alloc(&m->page->arena, UUID_CHARS + 1);
 
-    if (s.n != UUID_BYTES)
-        return NULL;
-    text = arena_alloc(&m->page->arena, UUID_CHARS + 1);
-    uuid_write((const uint8_t *)s.p, text);
+    uuid_write(uuid, text);
     return text;
 }
 
-static int object_of_column(struct page_maker *m, sqlite3_stmt *row, enum call_column column,
-                            const char **cid, uint64_t *size, struct pb_error *err)
+static int object_of(struct page_maker *m, int64_t id, const char **cid, uint64_t *size,
+                     struct pb_error *err)
 {
-    int64_t id = row_int(m->c, row, column);
     sqlite3_stmt *st;
     struct span digest;
     char *text;
@@ -74,28 +67,23 @@ static int object_of_column(struct page_maker *m, sqlite3_stmt *row, enum call_c
     return 0;
 }
 
-static int64_t time_of(struct page_maker *m, sqlite3_stmt *row, enum call_column column)
+static void fill(struct page_maker *m, const struct call_row *row, struct call_record *out)
 {
-    return m->c->lib->column_type(row, column) == SQLITE_NULL
-               ? 0
-               : row_int(m->c, row, CALL_QUEUED) + row_int(m->c, row, column);
-}
+    struct span parent = row->text[CALL_PARENT];
 
-static void fill(struct page_maker *m, sqlite3_stmt *row, struct call_record *out)
-{
-    out->no = (uint64_t)row_int(m->c, row, CALL_NO);
-    out->r.queued_us = row_int(m->c, row, CALL_QUEUED);
-    out->r.started_us = time_of(m, row, CALL_STARTED);
-    out->r.ended_us = time_of(m, row, CALL_ENDED);
-    out->r.detail = (enum record_detail)row_int(m->c, row, CALL_DETAIL);
-    out->r.uuid = uuid_of_column(m, row, CALL_UUID);
-    out->r.parent = uuid_of_column(m, row, CALL_PARENT);
-    out->r.pid = row_int(m->c, row, CALL_PID);
-    out->r.process_us = row_int(m->c, row, CALL_PROCESS);
-    out->r.note = text_of_column(m, row, CALL_NOTE);
-    out->r.question = text_of_column(m, row, CALL_QUESTION);
-    out->r.trace = text_of_column(m, row, CALL_TRACE);
-    out->redacted = text_of_column(m, row, CALL_REDACTED);
+    out->no = (uint64_t)row->no;
+    out->r.queued_us = row->v[CALL_QUEUED];
+    out->r.started_us = row->v[CALL_STARTED];
+    out->r.ended_us = row->v[CALL_ENDED];
+    out->r.detail = row->v[CALL_DETAIL] == RECORD_ALL ? RECORD_ALL : RECORD_META;
+    out->r.uuid = uuid_of(m, row->uuid);
+    out->r.parent = parent.n == UUID_BYTES ? uuid_of(m, (const uint8_t *)parent.p) : NULL;
+    out->r.pid = row->v[CALL_PID];
+    out->r.process_us = row->v[CALL_PROCESS];
+    out->r.note = text_in(m, row, CALL_NOTE);
+    out->r.question = text_in(m, row, CALL_QUESTION);
+    out->r.trace = text_in(m, row, CALL_TRACE);
+    out->redacted = text_in(m, row, CALL_REDACTED);
 }
 
 static struct call_record *next_record(struct page_maker *m)
@@ -114,26 +102,23 @@ static struct call_record *next_record(struct page_maker *m)
     return &p->v[p->n];
 }
 
-int page_add(struct page_maker *m, sqlite3_stmt *row, struct pb_error *err)
+int page_add(struct page_maker *m, const struct call_row *row, struct pb_error *err)
 {
     struct call_record *out = next_record(m);
+    const int64_t *v = row->v;
     uint64_t unused;
     int rc = 0;
 
     fill(m, row, out);
-    for (size_t i = 0; i < TEXT_WORDS && rc == 0; i++) {
-        int64_t id = row_int(m->c, row, (int)(CALL_SOURCE + i));
-
-        if (id)
-            rc = word_text(m, id, record_text(&out->r, i), err);
-    }
+    for (size_t i = 0; i < TEXT_WORDS && rc == 0; i++)
+        if (v[CALL_SOURCE + i])
+            rc = word_text(m, v[CALL_SOURCE + i], record_text(&out->r, i), err);
     if (rc == 0)
-        rc = object_of_column(m, row, CALL_ARGUMENTS, &out->arguments_cid, &out->arguments_bytes,
-                              err);
+        rc = object_of(m, v[CALL_ARGUMENTS], &out->arguments_cid, &out->arguments_bytes, err);
     if (rc == 0)
-        rc = object_of_column(m, row, CALL_RESULT, &out->result_cid, &out->result_bytes, err);
+        rc = object_of(m, v[CALL_RESULT], &out->result_cid, &out->result_bytes, err);
     if (rc == 0)
-        rc = object_of_column(m, row, CALL_DEFINITION, &out->definition_cid, &unused, err);
+        rc = object_of(m, v[CALL_DEFINITION], &out->definition_cid, &unused, err);
     m->page->n += rc == 0;
     return rc;
 }

@@ -45,7 +45,7 @@ struct page_maker {
     size_t cap;
     struct map words; /* by number, texts in the arena */
 };
-MUST_CHECK int page_add(struct page_maker *m, sqlite3_stmt *row, struct pb_error *err);
+MUST_CHECK int page_add(struct page_maker *m, const struct call_row *row, struct pb_error *err);
 void page_done(struct page_maker *m);
 /* The numbers of the whole; the caller's connection is in a transaction. */
 MUST_CHECK int state_read(struct conn *c, struct store_state *out, struct pb_error *err);

@@ -9,16 +9,12 @@ static const char *const steps[] = {
     " last_object INTEGER, indexed INTEGER, text_done INTEGER);"
     "INSERT INTO state VALUES(0, 0, 0, 0, 0, 0, 0);"
     "CREATE TABLE word(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE call(no INTEGER PRIMARY KEY, source, face, method, caller, run, conversation,"
-    " server, tool, status, answered_by, rule, queued INTEGER, started INTEGER, ended INTEGER,"
-    " arguments INTEGER, result INTEGER, definition INTEGER, detail INTEGER, uuid BLOB,"
-    " parent BLOB, pid INTEGER, process INTEGER, note TEXT, question TEXT, trace TEXT,"
-    " redacted TEXT);"
+    "CREATE TABLE block(id INTEGER PRIMARY KEY, calls BLOB NOT NULL);"
     /* The cid's first eight bytes are indexed instead of all 64: enough to find it. */
     "CREATE TABLE object(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, cid BLOB NOT NULL,"
     " size INTEGER NOT NULL, flags INTEGER NOT NULL, data BLOB);"
     "CREATE INDEX object_key ON object(key);"
-    /* Apart from the bytes, which are written once. */
+    /* Apart from the bytes, which are written once. One that is not here has one reference. */
     "CREATE TABLE object_refs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL);"
     "CREATE TABLE pin(name TEXT PRIMARY KEY, object INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE call_group(id INTEGER PRIMARY KEY, since INTEGER, until INTEGER);"
@@ -29,11 +25,10 @@ static const char *const steps[] = {
     " tokenize='unicode61');"
     /* Of words that are not written yet: a quarter of what it would keep in memory by itself. */
     "INSERT INTO object_text(object_text, rank) VALUES('hashsize', 262144);",
-    /* The index of a group has the words of all its columns: it is made again. */
-    "UPDATE state SET indexed = 0;",
 };
 
-enum { FORMAT = ARRAY_LEN(steps) };
+/* Formats before the first were never released. */
+enum { FIRST_FORMAT = 3, FORMAT = FIRST_FORMAT + ARRAY_LEN(steps) - 1 };
 
 static int number_of(struct conn *c, const char *sql, int64_t *out, struct pb_error *err)
 {
@@ -62,15 +57,15 @@ int schema_settings(struct conn *c, struct pb_error *err)
 }
 
 /* The format and the tables change together, or not at all. */
-static int take_step(struct conn *c, int64_t from, struct pb_error *err)
+static int take_step(struct conn *c, int64_t to, struct pb_error *err)
 {
     char sql[128];
     int rc = db_exec(c, "BEGIN IMMEDIATE", err);
 
     snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION,
-             (int)from + 1);
+             (int)to);
     if (rc == 0)
-        rc = db_exec(c, steps[from], err);
+        rc = db_exec(c, steps[to - FIRST_FORMAT], err);
     if (rc == 0)
         rc = db_exec(c, sql, err);
     if (rc == 0)
@@ -100,6 +95,11 @@ int schema_open(struct conn *c, struct pb_error *err)
                     "'%s' is of a newer Patchbay (format %lld, this one knows %d); start that one, "
                     "or move the file away",
                     c->path, (long long)format, FORMAT);
+    if (tables && format < FIRST_FORMAT)
+        return fail(err, PB_E_INVALID,
+                    "'%s' is of an older Patchbay (format %lld), which this one cannot read; move "
+                    "the file away and start again",
+                    c->path, (long long)format);
     /* Before there is a table: later it would need a VACUUM of all. */
     if (!tables)
         rc = db_exec(c, "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;", err);
@@ -107,7 +107,7 @@ int schema_open(struct conn *c, struct pb_error *err)
         rc = db_exec(c, "PRAGMA journal_mode = WAL;", err);
     if (rc == 0)
         rc = schema_settings(c, err);
-    while (rc == 0 && format < FORMAT)
-        rc = take_step(c, format++, err);
+    for (format = tables ? format + 1 : FIRST_FORMAT; rc == 0 && format <= FORMAT; format++)
+        rc = take_step(c, format, err);
     return rc;
 }

@@ -91,8 +91,7 @@ static void init(struct store *s, const struct store_options *o)
     pthread_cond_init(&s->more, &attr);
     pthread_condattr_destroy(&attr);
     s->w.s = s;
-    for (size_t i = 0; i < CALL_COLUMN_COUNT; i++)
-        s->w.bound[i] = BOUND_OTHER;
+    s->w.tail.id = -1;
     objects_forget(&s->w);
 }
 
@@ -102,7 +101,8 @@ static void store_free(struct store *s)
         close(s->lock);
     pthread_mutex_destroy(&s->mu);
     pthread_cond_destroy(&s->more);
-    buf_done(&s->waiting);
+    free(s->waiting);
+    free(s->spare);
     free(s->dir);
     free(s->path);
     free(s);
@@ -147,6 +147,7 @@ int store_open(struct store **out, const struct store_options *o, struct pb_erro
         store_free(s);
         return rc;
     }
+    libs_rest();
     ask_to_tidy(s);
     if (any)
         timer_start_weak(&s->tidy, STORE_TIDY_MS);

@@ -5,7 +5,10 @@
  *   store.c     opening, closing, news of the writing thread, waiting for it
  *   put.c       from the loop to the writing thread
  *   writer.c    the writing thread: what to do next, transactions, failures
- *   calls.c     a record to a row
+ *   batch.c     what was taken to rows, in transactions
+ *   calls.c     a record to a row of its block
+ *   block.c     many rows to few bytes, and back
+ *   rows.c      calls out of their blocks
  *   words.c     names to numbers
  *   objects.c   bytes to objects, each once
  *   group.c     the index of a full group of calls
@@ -21,20 +24,16 @@
  * Three kinds of threads: the loop; one that writes; workers that read. What the loop and the
  * writing thread share is guarded by `mu`, which nobody holds for longer than a copy takes. */
 #pragma once
-#include "schema.h"
+#include "block.h"
 #include "store.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
 /* ---- names of things ---- */
 
-enum { UUID_BYTES = 16 };
 void cid_write(const uint8_t *digest, char out[static CID_CHARS + 1]);
 /* Of what cid_is(). */
 void cid_read(const char *cid, uint8_t out[static SHA512_BYTES]);
-/* False: it is none. */
-bool uuid_read(struct span text, uint8_t out[static UUID_BYTES]);
-void uuid_write(const uint8_t in[static UUID_BYTES], char out[static UUID_CHARS + 1]);
 
 /* ---- on the way to the writing thread ---- */
 
@@ -44,7 +43,6 @@ enum record_text {
     TEXT_NOTE = TEXT_WORDS,
     TEXT_QUESTION,
     TEXT_TRACE,
-    TEXT_UUID,
     TEXT_PARENT,
     TEXT_COUNT
 };
@@ -59,21 +57,67 @@ enum record_object { OBJECT_ARGUMENTS, OBJECT_RESULT, OBJECT_DEFINITION, RECORD_
 
 enum entry_kind { ENTRY_RECORD, ENTRY_PIN, ENTRY_FORGET };
 
+/* What an entry may have: each text, each object, the process. */
+#define HAS_TEXT(i)   (UINT32_C(1) << (i))
+#define HAS_OBJECT(i) (UINT32_C(1) << (TEXT_COUNT + (i)))
+#define HAS_PROCESS   (UINT32_C(1) << (TEXT_COUNT + RECORD_OBJECTS))
+#define HAS_WORDS     (HAS_TEXT(TEXT_WORDS) - 1)
+#define HAS_TEXTS     (HAS_OBJECT(0) - 1)
+#define HAS_OBJECTS   (HAS_PROCESS - HAS_OBJECT(0))
+#define HAS_ALL       (HAS_PROCESS * 2 - 1)
+#define EACH_BIT(i, mask)                                                                   \
+    for (uint32_t i, left_ = (mask); left_ && ((i) = (uint32_t)__builtin_ctz(left_), true); \
+         left_ &= left_ - 1)
+
+/* One of many in a chunk. A record has only that in which it differs from the record before it in
+ * the chunk, in this order behind it: struct entry_process, a struct entry_object for each object,
+ * the texts and short bytes, each text with its length; then up to the next multiple of 8. */
+struct put_entry {
+    uint32_t size; /* all of it */
+    uint8_t kind, detail;
+    uint32_t has;
+    union {
+        struct {
+            int64_t queued_us, started_us, ended_us;
+            uint8_t uuid[UUID_BYTES];
+        };
+        struct forget *forget;
+    };
+};
+
+/* Entries, one behind the other. As large as they may become, so that what waits needs no more
+ * memory than it has bytes, and what was written gives it back. */
+struct put_chunk {
+    struct put_chunk *next;
+    size_t n;
+    char bytes[STORE_CHUNK_BYTES] __attribute__((aligned(8)));
+};
+
+struct entry_process {
+    int64_t pid, process_us;
+};
+
 struct entry_object {
     const char *p;     /* in the blob */
     struct blob *blob; /* a reference; NULL: the bytes are in the entry */
     size_t n;
     bool there;
+    bool same; /* as in the record before, but each holds it */
 };
 
-/* One of many in a buffer: this, then its texts and short bytes, up to the next multiple of 8. */
-struct put_entry {
-    uint32_t size; /* all of it */
-    uint8_t kind, detail;
-    uint16_t text[TEXT_COUNT]; /* its length + 1; 0: there is none */
-    int64_t queued_us, started_us, ended_us, pid, process_us;
+/* What a record says, with what it has of those before it. */
+struct parts {
+    struct span text[TEXT_COUNT], object[RECORD_OBJECTS];
+    struct entry_process process;
+};
+/* What `p` says becomes what it is with this entry; which of it is new. */
+uint32_t entry_open(const struct put_entry *e, struct parts *p);
+
+/* The last record in the chunk: where its texts and short bytes are. 0: there is none. */
+struct last_put {
+    size_t text[TEXT_COUNT], object_at[RECORD_OBJECTS];
     struct entry_object object[RECORD_OBJECTS];
-    struct forget *forget;
+    struct entry_process process;
 };
 
 /* ---- the writing thread ---- */
@@ -98,9 +142,6 @@ struct known_object {
     uint64_t size;
     char *places; /* what was redacted in it; NULL: nothing */
 };
-
-#define BOUND_NULL  INT64_MIN
-#define BOUND_OTHER (INT64_MIN + 1)
 
 struct ref_change {
     int64_t object, by;
@@ -130,8 +171,18 @@ struct writer {
     struct store_state now, committed;
     size_t rows, bytes; /* in this transaction */
 
-    struct buf batch; /* of entries */
-    size_t at, begun; /* the next one; the first that is not committed */
+    struct put_chunk *batch; /* what was taken and is not committed, from `begun` on in the first */
+    size_t begun;
+    struct put_chunk *chunk; /* where it is, and at which entry */
+    size_t at;
+    struct parts parts;  /* of the last record before that */
+    struct call_row row; /* the same in numbers, if it is known: */
+    bool row_known;
+    char *places_of[RECORD_OBJECTS]; /* what was redacted in its objects; NULL: nothing */
+    struct buf note, question;       /* and its texts, without secrets */
+    uint8_t parent[UUID_BYTES];
+    struct block tail; /* the last block, as it will be in the file */
+    bool tail_grew;
 
     uint64_t redact_version; /* by which these are known: */
     struct map words;
@@ -140,7 +191,6 @@ struct writer {
         struct span span;
         int64_t id;
     } last_word[TEXT_WORDS];
-    int64_t bound[CALL_COLUMN_COUNT]; /* what the statement has already, or: */
     struct known_object known[STORE_KNOWN_MAX];
     size_t known_bytes, known_hand;
     struct ref_change *refs;
@@ -160,8 +210,32 @@ struct writer {
 };
 
 void *writer_main(void *ctx);
+MUST_CHECK int writer_begin(struct writer *w, struct pb_error *err);
+MUST_CHECK int writer_commit(struct writer *w, struct pb_error *err);
+void writer_rollback(struct writer *w);
+/* One transaction of the batch, which is NULL when all of it is written. When it fails, all is as
+ * it was; or the rest is given up. */
+MUST_CHECK int batch_write(struct writer *w, struct pb_error *err);
+void batch_lose(struct writer *w);
 MUST_CHECK int call_put(struct writer *w, const struct put_entry *e, struct pb_error *err);
 MUST_CHECK int pin_put(struct writer *w, const struct put_entry *e, struct pb_error *err);
+/* Writes the last block if it is not as it is in the file. */
+MUST_CHECK int calls_settle(struct writer *w, struct pb_error *err);
+/* Numbers of words and objects may not be good any more. */
+void calls_forget(struct writer *w);
+/* Nor what is in the last block. */
+void calls_forget_tail(struct writer *w);
+
+/* Calls numbered from .. to, in their order or the other way round. 0: go on; 1: enough. The row is
+ * good while fn runs. */
+typedef int row_fn(void *ctx, const struct call_row *row, struct pb_error *err);
+MUST_CHECK int rows_each(struct conn *c, int64_t from, int64_t to, row_fn *fn, void *ctx,
+                         struct pb_error *err);
+MUST_CHECK int rows_each_newest(struct conn *c, int64_t from, int64_t to, row_fn *fn, void *ctx,
+                                struct pb_error *err);
+/* The rows of a block that was read from the file. */
+MUST_CHECK int block_open(struct conn *c, int64_t id, struct span data, struct call_row *rows,
+                          size_t *n, struct pb_error *err);
 
 /* The number of a word, made if it has none. */
 MUST_CHECK int word_put(struct writer *w, size_t field, struct span text, int64_t *id,
@@ -210,7 +284,8 @@ struct blocks {
 static inline int64_t word_key(int64_t id, size_t field) { return id * 16 + (int64_t)field; }
 static inline int64_t word_of_key(int64_t key) { return key / 16; }
 enum place_kind { PLACE_UUID, PLACE_PARENT, PLACE_OBJECT };
-uint64_t place_key(enum place_kind kind, struct span bytes);
+uint64_t place_key(enum place_kind kind, uint64_t high, uint64_t low);
+uint64_t place_key_uuid(enum place_kind kind, const uint8_t uuid[static UUID_BYTES]);
 /* Sets the bits of blocks in which the word, or what has this key, occurs. */
 MUST_CHECK int blocks_of_word(struct conn *c, int64_t group, int64_t word, struct blocks *out,
                               struct pb_error *err);
@@ -270,12 +345,15 @@ struct store {
     pthread_cond_t more;
     /* Guarded by mu. */
     enum writer_mood mood;
-    struct buf waiting;  /* entries */
-    size_t queued, held; /* bytes of entries that are not committed, and of their blobs */
-    uint64_t done;       /* entries that are committed, or given up */
-    uint64_t gone;       /* records of these that were given up */
-    size_t watchers;     /* who waits for `done` to grow */
-    bool full;           /* written by the loop only */
+    struct put_chunk *waiting; /* the oldest; NULL: nothing waits */
+    struct put_chunk *filling; /* the newest of them */
+    struct put_chunk *spare;   /* or NULL */
+    struct last_put last;      /* in `filling` */
+    size_t queued, held;       /* bytes of entries that are not committed, and of their blobs */
+    uint64_t done;             /* entries that are committed, or given up */
+    uint64_t gone;             /* records of these that were given up */
+    size_t watchers;           /* who waits for `done` to grow */
+    bool full;                 /* written by the loop only */
     bool hurry, end, posted;
     bool failed, ended;
     struct pb_error failure;
@@ -302,9 +380,11 @@ void readers_close(void *ctx);
 void writer_wake(struct store *s);
 /* With mu held: on_news() soon. */
 void store_tell(struct store *s);
-/* Bytes of the blobs that it holds, and letting go of them. */
-size_t entry_held(const struct put_entry *e);
-void entry_release(const struct put_entry *e);
+/* With mu held: all chunks that wait are the caller's, until they are given back. */
+struct put_chunk *chunks_take(struct store *s);
+void chunk_give(struct store *s, struct put_chunk *c);
+/* Lets go of the blobs that it holds; how large they are. */
+size_t entry_release(const struct put_entry *e);
 /* The next read that may begin does. */
 void reads_start(struct store *s);
 void reads_end(struct store *s, const struct pb_error *err);

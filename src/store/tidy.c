@@ -17,16 +17,19 @@ struct dropped {
     size_t n;
 };
 
-static int refer_less(struct writer *w, sqlite3_stmt *row, struct pb_error *err)
+/* What goes with it: objects are looked at where they are new, so that much is noticed. */
+static int refer_less(struct writer *w, const struct call_row *row, struct pb_error *err)
 {
     for (size_t i = 0; i < RECORD_OBJECTS; i++) {
-        int64_t id = row_int(&w->c, row, (int)i + 1);
+        int64_t id = row->v[CALL_ARGUMENTS + i];
         sqlite3_stmt *st;
         int rc;
 
         if (!id)
             continue;
         object_refer(w, i, id, -1);
+        if (!(row->changed >> (CALL_ARGUMENTS + i) & 1))
+            continue;
         st = db_statement(&w->c, SQL_OBJECT_CID, err);
         if (!st)
             return -PB_E_SYSTEM;
@@ -40,45 +43,91 @@ static int refer_less(struct writer *w, sqlite3_stmt *row, struct pb_error *err)
     return 0;
 }
 
-static int drop_call(struct writer *w, int64_t no, struct pb_error *err)
+static bool is_doomed(const struct writer *w, const struct doomed *d, const struct dropped *out,
+                      const struct call_row *row)
 {
-    sqlite3_stmt *st = db_statement(&w->c, SQL_CALL_DROP, err);
+    return row->no >= d->from && row->no <= d->to && row->v[CALL_QUEUED] <= d->until_us &&
+           out->n < d->most && w->bytes < STORE_COMMIT_BYTES;
+}
+
+/* What is left of a block. */
+static int write_rest(struct writer *w, struct block *left, struct pb_error *err)
+{
+    sqlite3_stmt *st = db_statement(&w->c, left->n ? SQL_BLOCK_SET : SQL_BLOCK_DROP, err);
 
     if (!st)
         return -PB_E_SYSTEM;
-    bind_int(&w->c, st, 1, no);
-    w->now.calls--;
+    if (left->id == w->tail.id)
+        calls_forget_tail(w);
+    bind_int(&w->c, st, 1, left->id);
+    if (left->n)
+        bind_blob(&w->c, st, 2, buf_span(&left->data));
     return db_run(&w->c, st, err);
+}
+
+/* Notes what goes, and puts what stays into `left`. */
+static int sift(struct writer *w, const struct doomed *d, const struct call_row *rows, size_t n,
+                struct block *left, struct dropped *out, struct pb_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (!is_doomed(w, d, out, &rows[i])) {
+            block_add(left, &rows[i]);
+            continue;
+        }
+        rc = refer_less(w, &rows[i], err);
+        out->first = out->n ? out->first : rows[i].no;
+        out->last = rows[i].no;
+        out->n++;
+        w->now.calls--;
+    }
+    return rc;
+}
+
+/* 1: enough. */
+static int drop_in_block(struct writer *w, const struct doomed *d, sqlite3_stmt *st,
+                         struct dropped *out, struct pb_error *err)
+{
+    struct call_row rows[BLOCK_CALLS];
+    struct block left = { .id = -1 };
+    size_t n, before = out->n;
+    int64_t id = row_int(&w->c, st, 0);
+    int rc = block_open(&w->c, id, row_bytes(&w->c, st, 1), rows, &n, err);
+
+    block_start(&left, id);
+    if (rc == 0)
+        rc = sift(w, d, rows, n, &left, out, err);
+    if (rc == 0 && out->n > before)
+        rc = write_rest(w, &left, err);
+    block_done(&left);
+    return rc < 0 ? rc : out->n == d->most || w->bytes >= STORE_COMMIT_BYTES;
 }
 
 /* Some of them: as many as the transaction may hold. */
 static int drop_some(struct writer *w, const struct doomed *d, struct dropped *out,
                      struct pb_error *err)
 {
-    sqlite3_stmt *st = db_statement(&w->c, SQL_CALLS_OLDER, err);
-    int64_t no[STORE_DROP_ROWS];
-    size_t n = 0;
+    struct doomed some = *d;
     int rc = 0;
 
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(&w->c, st, 1, d->from);
-    bind_int(&w->c, st, 2, d->to);
-    bind_int(&w->c, st, 3, d->until_us);
-    bind_int(&w->c, st, 4, d->most < STORE_DROP_ROWS ? (int64_t)d->most : STORE_DROP_ROWS);
-    while (w->bytes < STORE_COMMIT_BYTES && (rc = db_row(&w->c, st, err)) > 0) {
-        no[n++] = row_int(&w->c, st, 0);
-        rc = refer_less(w, st, err);
-        if (rc < 0)
+    if (some.most > STORE_DROP_ROWS)
+        some.most = STORE_DROP_ROWS;
+    *out = (struct dropped){ 0 };
+    for (int64_t id = d->from / BLOCK_CALLS; rc == 0 && id <= d->to / BLOCK_CALLS; id++) {
+        sqlite3_stmt *st = db_statement(&w->c, SQL_BLOCKS, err);
+
+        if (!st)
+            return -PB_E_SYSTEM;
+        /* Each anew: what is read may not be written meanwhile. */
+        bind_int(&w->c, st, 1, id);
+        bind_int(&w->c, st, 2, d->to / BLOCK_CALLS);
+        rc = db_row(&w->c, st, err);
+        if (rc <= 0)
             break;
-    }
-    db_end(&w->c, st);
-    for (size_t i = 0; i < n && rc >= 0; i++)
-        rc = drop_call(w, no[i], err);
-    *out = (struct dropped){ .n = n };
-    if (n) {
-        out->first = no[0];
-        out->last = no[n - 1];
+        id = row_int(&w->c, st, 0);
+        rc = drop_in_block(w, &some, st, out, err);
+        db_end(&w->c, st);
     }
     return rc < 0 ? rc : 0;
 }
@@ -87,13 +136,13 @@ static int drop_some(struct writer *w, const struct doomed *d, struct dropped *o
 
 static int is_empty(struct writer *w, int64_t group, bool *empty, struct pb_error *err)
 {
-    sqlite3_stmt *st = db_statement(&w->c, SQL_CALL_ANY, err);
+    sqlite3_stmt *st = db_statement(&w->c, SQL_BLOCK_ANY, err);
     int rc;
 
     if (!st)
         return -PB_E_SYSTEM;
-    bind_int(&w->c, st, 1, group * GROUP_CALLS);
-    bind_int(&w->c, st, 2, group * GROUP_CALLS + GROUP_CALLS - 1);
+    bind_int(&w->c, st, 1, group * GROUP_BLOCKS);
+    bind_int(&w->c, st, 2, group * GROUP_BLOCKS + GROUP_BLOCKS - 1);
     rc = db_row(&w->c, st, err);
     *empty = rc == 0;
     db_end(&w->c, st);
@@ -191,7 +240,8 @@ static int drop_first(struct writer *w, size_t most, struct pb_error *err)
     struct dropped gone;
     int rc;
 
-    rc = db_number(&w->c, SQL_CALL_FIRST, &d.from, err);
+    rc = db_number(&w->c, SQL_BLOCK_FIRST, &d.from, err);
+    d.from *= BLOCK_CALLS;
     if (rc == 0)
         rc = drop_some(w, &d, &gone, err);
     if (rc == 0)

@@ -133,20 +133,18 @@ static int mark_groups(struct writer *w, struct swept *s, struct pb_error *err)
     return rc;
 }
 
+static int mark_row(void *ctx, const struct call_row *row, struct pb_error *err)
+{
+    (void)err;
+    for (size_t i = CALL_SOURCE; i <= CALL_RULE; i++)
+        mark(ctx, row->v[i]);
+    return 0;
+}
+
 /* Calls that have no index yet. */
 static int mark_newest(struct writer *w, struct swept *s, struct pb_error *err)
 {
-    sqlite3_stmt *st = db_statement(&w->c, SQL_CALLS, err);
-    int rc;
-
-    if (!st)
-        return -PB_E_SYSTEM;
-    bind_int(&w->c, st, 1, w->now.indexed * GROUP_CALLS);
-    bind_int(&w->c, st, 2, w->now.last_no);
-    while ((rc = db_row(&w->c, st, err)) > 0)
-        for (int i = CALL_SOURCE; i <= CALL_RULE; i++)
-            mark(s, row_int(&w->c, st, i));
-    return rc;
+    return rows_each(&w->c, w->now.indexed * GROUP_CALLS, w->now.last_no, mark_row, s, err);
 }
 
 /* As many as a transaction may hold; s->to is the last that was looked at. */

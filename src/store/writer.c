@@ -2,13 +2,13 @@
  * does what else is due when nothing waits. It sleeps without waking up while there is nothing to
  * do. */
 #include "store_impl.h"
-#include <signal.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { NICE = 10, KEEP_BYTES = 65536 };
+enum { NICE = 5 };
 
 enum writer_task { TASK_WRITE, TASK_TEXTS, TASK_LATER, TASK_END };
 
@@ -37,7 +37,7 @@ static int run(struct writer *w, enum sql which, struct pb_error *err)
     return st ? db_run(&w->c, st, err) : -PB_E_SYSTEM;
 }
 
-static int writer_begin(struct writer *w, struct pb_error *err)
+int writer_begin(struct writer *w, struct pb_error *err)
 {
     w->rows = w->bytes = 0;
     return run(w, SQL_BEGIN, err);
@@ -60,10 +60,12 @@ static int write_state(struct writer *w, struct pb_error *err)
     return db_run(&w->c, st, err);
 }
 
-static int writer_commit(struct writer *w, struct pb_error *err)
+int writer_commit(struct writer *w, struct pb_error *err)
 {
-    int rc = objects_settle(w, err);
+    int rc = calls_settle(w, err);
 
+    if (rc == 0)
+        rc = objects_settle(w, err);
     if (rc == 0)
         rc = write_state(w, err);
     if (rc == 0)
@@ -74,104 +76,18 @@ static int writer_commit(struct writer *w, struct pb_error *err)
 }
 
 /* What was learnt meanwhile may be of rows that are not there any more. */
-static void writer_rollback(struct writer *w)
+void writer_rollback(struct writer *w)
 {
     if (!w->c.lib->autocommit(w->c.db))
         (void)!run(w, SQL_ROLLBACK, NULL);
     w->now = w->committed;
     words_forget(w);
     objects_forget(w);
+    calls_forget(w);
+    calls_forget_tail(w);
 }
 
 /* ---- a batch ---- */
-
-static const struct put_entry *entry_at(const struct writer *w, size_t at)
-{
-    return (const struct put_entry *)(const void *)(w->batch.p + at);
-}
-
-static void forget_note(struct writer *w, struct forget *f)
-{
-    struct forget **at = &w->forgets;
-
-    while (*at)
-        at = &(*at)->next;
-    *at = f;
-}
-
-/* What is known by its bytes was looked at by somebody who knew less. */
-static void heed_secrets(struct writer *w)
-{
-    const struct store_options *o = &w->s->o;
-    uint64_t version = o->redact_version ? o->redact_version(o->redact_ctx) : 0;
-
-    if (version == w->redact_version)
-        return;
-    w->redact_version = version;
-    words_forget(w);
-    objects_forget_known(w);
-}
-
-static int write_some(struct writer *w, struct pb_error *err)
-{
-    int rc = writer_begin(w, err);
-
-    w->at = w->begun;
-    while (rc == 0 && w->at < w->batch.n && w->rows < STORE_COMMIT_ROWS &&
-           w->bytes < STORE_COMMIT_BYTES) {
-        const struct put_entry *e = entry_at(w, w->at);
-
-        heed_secrets(w);
-        if (e->kind == ENTRY_RECORD)
-            rc = call_put(w, e, err);
-        else if (e->kind == ENTRY_PIN)
-            rc = pin_put(w, e, err);
-        else
-            e->forget->last_no = w->now.last_no;
-        w->at += e->size;
-        w->rows++;
-        w->bytes += e->size;
-    }
-    w->written += (int64_t)w->bytes;
-    return rc == 0 ? writer_commit(w, err) : rc;
-}
-
-/* With mu held. */
-static bool has_room_again(const struct store *s)
-{
-    return s->full && s->queued < STORE_QUEUE_BYTES / 2 && s->held < STORE_HELD_BYTES / 2;
-}
-
-/* Entries up to w->at are done with: written, or given up. */
-static void pass(struct writer *w, bool lost)
-{
-    struct store *s = w->s;
-    size_t n = 0, held = 0, records = 0;
-
-    for (size_t at = w->begun; at < w->at; at += entry_at(w, at)->size) {
-        const struct put_entry *e = entry_at(w, at);
-
-        n++;
-        records += e->kind == ENTRY_RECORD;
-        held += entry_held(e);
-        if (e->kind == ENTRY_FORGET)
-            forget_note(w, e->forget);
-        entry_release(e);
-    }
-    pthread_mutex_lock(&s->mu);
-    s->queued -= w->at - w->begun;
-    s->held -= held;
-    s->done += n;
-    s->gone += lost ? records : 0;
-    if (s->failed && !lost) {
-        s->failed = false;
-        s->news = true;
-    }
-    if (s->watchers || s->news || has_room_again(s))
-        store_tell(s);
-    pthread_mutex_unlock(&s->mu);
-    w->begun = w->at;
-}
 
 /* False: the store is to end, and there is no time left to try again. */
 static bool wait_to_retry(struct writer *w, const struct pb_error *err)
@@ -197,20 +113,11 @@ static void write_batch(struct writer *w)
 {
     struct pb_error err;
 
-    while (w->begun < w->batch.n) {
-        if (write_some(w, &err) == 0) {
-            pass(w, false);
-            continue;
-        }
-        writer_rollback(w);
-        if (!wait_to_retry(w, &err)) {
-            w->at = w->batch.n;
-            pass(w, true);
-        }
-    }
+    while (w->batch)
+        if (batch_write(w, &err) < 0 && !wait_to_retry(w, &err))
+            batch_lose(w);
     tidy_check(w);
-    w->batch.n = w->at = w->begun = 0;
-    buf_shrink(&w->batch, KEEP_BYTES);
+    calls_forget(w); /* its texts lay in the batch */
 }
 
 /* ---- what can wait ---- */
@@ -312,8 +219,7 @@ static void gather(struct store *s)
     int64_t until = now_ms() + STORE_GATHER_MS;
 
     s->mood = WRITER_GATHERS;
-    while (!s->hurry && !s->end && s->waiting.n < STORE_GATHER_BYTES && !s->held &&
-           now_ms() < until)
+    while (!s->hurry && !s->end && s->waiting == s->filling && !s->held && now_ms() < until)
         wait_until(s, until);
     s->mood = WRITER_WORKS;
 }
@@ -326,9 +232,9 @@ static enum writer_task choose(struct writer *w)
         bool texts = s->text_asked != s->text_ready;
 
         take_orders(w);
-        if (s->waiting.n && !(texts && w->wrote))
+        if (s->waiting && !(texts && w->wrote))
             return TASK_WRITE;
-        if (!s->waiting.n)
+        if (!s->waiting)
             s->hurry = false;
         if (texts)
             return TASK_TEXTS;
@@ -347,13 +253,10 @@ static enum writer_task choose(struct writer *w)
 
 static void take_batch(struct writer *w)
 {
-    struct store *s = w->s;
-    struct buf empty = w->batch;
-
-    gather(s);
-    w->batch = s->waiting;
-    s->waiting = empty;
-    s->hurry = false;
+    gather(w->s);
+    w->batch = w->chunk = chunks_take(w->s);
+    w->begun = w->at = 0;
+    w->s->hurry = false;
 }
 
 static void end(struct writer *w)
@@ -366,11 +269,15 @@ static void end(struct writer *w)
     words_forget(w);
     objects_forget(w);
     free(w->refs);
-    buf_done(&w->batch);
     buf_done(&w->scratch);
     buf_done(&w->packed);
     buf_done(&w->places);
     buf_done(&w->redacted);
+    buf_done(&w->note);
+    buf_done(&w->question);
+    block_done(&w->tail);
+    for (size_t i = 0; i < RECORD_OBJECTS; i++)
+        free(w->places_of[i]);
     pthread_mutex_lock(&s->mu);
     while (w->forgets) {
         struct forget *f = w->forgets;
@@ -388,8 +295,8 @@ static void end(struct writer *w)
 /* Calls come first. */
 static void step_back(void) { setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE); }
 
-/* They are the program's to take. One would end it: a file that may grow no further (SIGXFSZ), which
- * is a disk that is full. */
+/* They are the program's to take. One would end it: a file that may grow no further (SIGXFSZ),
+ * which is a disk that is full. */
 static void leave_signals(void)
 {
     sigset_t all;

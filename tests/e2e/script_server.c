@@ -1,9 +1,9 @@
 /* script_server.c - an MCP server on stdio that says what files say: a request tools/list is
  * answered with the result in DIR/tools_list, and on stderr it first says what is in DIR/stderr.
- * What has no file is unknown. Behind an answer it says what is in DIR/says, once. If there is DIR/heard, every line that it hears is added there. If
- * there is DIR/asks, a tools/call (or the method in DIR/asks_at) first asks the client that
- * (DIR/asks_method with these params, or elicitation/create), and fails if it is refused. libc
- * only. */
+ * What has no file is unknown. Behind an answer it says what is in DIR/says, once. If there is
+ * DIR/heard, every line that it hears is added there. If there is DIR/asks, a tools/call (or the
+ * method in DIR/asks_at) first asks the client that (DIR/asks_method with these params, or
+ * elicitation/create), and fails if it is refused. libc only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

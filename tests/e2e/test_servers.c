@@ -556,8 +556,8 @@ static pid_t asks(int (*run)(int no, const char *server), int no, const char *se
 {
     pid_t pid = fork();
 
-    /* Ends as another program: what threads of ours had in hand when it was forked is nobody's there,
-     * and counts as lost where memory is watched. */
+    /* Ends as another program: what threads of ours had in hand when it was forked is nobody's
+     * there, and counts as lost where memory is watched. */
     if (pid == 0) {
         const char *how = run(no, server) ? "/bin/false" : "/bin/true";
 

@@ -1,6 +1,9 @@
 /* fuzz_store.c - what people may ask a store: text to search for, a cid, a uuid. Whatever is asked,
  * the store answers or says why not, and what it held before is still found. The same bytes are put
- * as a result, too: their words are what a search reads. */
+ * as a result, too: their words are what a search reads. And they are read as a block of calls,
+ * which a damaged file may hold: what can be read can be written, and is the same when it is read
+ * again. */
+#include "store/block.h"
 #include "store/store.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -65,6 +68,35 @@ static void open_store(void)
     store_put(store, &r);
 }
 
+static bool same_row(const struct call_row *a, const struct call_row *b)
+{
+    for (size_t i = 0; i < CALL_TEXTS; i++)
+        if (!a->text[i].p != !b->text[i].p || !span_eq(a->text[i], b->text[i]))
+            return false;
+    return a->no == b->no && memcmp(a->uuid, b->uuid, UUID_BYTES) == 0 &&
+           memcmp(a->v, b->v, sizeof a->v) == 0;
+}
+
+static void read_block(struct span data)
+{
+    struct call_row rows[BLOCK_CALLS], again[BLOCK_CALLS];
+    struct block b = { .id = -1 };
+    size_t n, m;
+
+    if (block_read(data, 7, rows, &n) < 0)
+        return;
+    block_start(&b, 7);
+    for (size_t i = 0; i < n; i++)
+        block_add(&b, &rows[i]);
+    MUST(block_read(buf_span(&b.data), 7, again, &m) == 0 && m == n);
+    for (size_t i = 0; i < n; i++)
+        MUST(same_row(&rows[i], &again[i]));
+    block_done(&b);
+    b.id = -1;
+    MUST(block_resume(&b, 7, data) == 0 && b.n == n);
+    block_done(&b);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO_FREE char *text = mem_dupn((const char *)data, size);
@@ -73,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!store)
         open_store();
+    read_block(span_make((const char *)data, size));
     r.note = text;
     r.result.bytes = span_make((const char *)data, size);
     store_put(store, &r);

@@ -1,5 +1,6 @@
 /* link_table.c - the calls of a link that have not ended: in order, by id and by uuid. */
 #include "link_impl.h"
+#include <endian.h>
 
 enum { BUCKETS_MIN = 64 };
 
@@ -62,15 +63,6 @@ struct link_call *link_call_find(const struct link *l, uint64_t id)
 
 /* ---- by uuid ---- */
 
-/* The lowest n digits. */
-static inline void put_hex(char *out, uint64_t v, int n)
-{
-    while (n--) {
-        out[n] = "0123456789abcdef"[v & 15];
-        v >>= 4;
-    }
-}
-
 /* 128 random bits once, then counting: no system call for each call and each line. The two bits
  * of the variant and the four of the version are put in their places. */
 void link_uuid(const struct link *l, uint64_t no, char out[static UUID_CHARS + 1])
@@ -79,13 +71,7 @@ void link_uuid(const struct link *l, uint64_t no, char out[static UUID_CHARS + 1
     uint64_t high = (l->uuid[0] & ~UINT64_C(0xf000)) | UINT64_C(0x4000);
 
     low = (low & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62);
-    put_hex(out, high >> 32, 8);
-    put_hex(out + 9, high >> 16, 4);
-    put_hex(out + 14, high, 4);
-    put_hex(out + 19, low >> 48, 4);
-    put_hex(out + 24, low, 12);
-    out[8] = out[13] = out[18] = out[23] = '-';
-    out[UUID_CHARS] = '\0';
+    uuid_write((const uint8_t *)(const uint64_t[]){ htobe64(high), htobe64(low) }, out);
 }
 
 /* The other way round, for one that looks like ours. */
