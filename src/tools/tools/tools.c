@@ -1,9 +1,11 @@
 #include "tools.h"
+#include "tools/file/file.h"
 #include "tools/plain/plain.h"
 
 /* In this order they are listed, on every request: S3-141, S3-142. */
 static const struct tool *const table[] = {
     &think_tool,
+    &file_tool,
     NULL,
 };
 
@@ -13,6 +15,7 @@ static const struct {
     enum tool_group group;
 } groups[] = {
     { "plain",    TOOLS_PLAIN },
+    { "file",     TOOLS_FILE },
 };
 /* clang-format on */
 
