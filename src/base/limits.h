@@ -24,6 +24,12 @@ enum {
     JSON_PATTERN_BYTES_MAX = 4194304, /* compiled patterns of one schema */
     JSON_PATTERN_HEAP_KIB = 10240,    /* memory of one match, in KiB as PCRE2 counts */
 
+    /* regular expressions for searching in files */
+    REGEX_BYTES_MAX = 4096,      /* as it is written */
+    REGEX_STEPS_MAX = 100000,    /* from one character of the text on */
+    REGEX_REQUIRED_MAX = 8,      /* alternatives that are looked for before it is run */
+    REGEX_STACK_BYTES = 1048576, /* of one match */
+
     /* messages */
     REQUEST_BYTES_MAX = 10485760,     /* one incoming request: a line or an HTTP body */
     REQUEST_ID_PEEK = 1024,           /* how much of a too large request is searched for its id */
@@ -406,6 +412,35 @@ enum {
     MATH_ARGUMENTS_MAX = 64,       /* of one function in it */
     STRING_BYTES_MAX = 4194304,    /* what a tool for texts answers with */
     STRING_PARTS_MAX = 10000,      /* and into how many a text is split */
+
+    /* Searching in files */
+    SEARCH_GLOB_MAX = 1024,            /* bytes of a pattern for paths */
+    SEARCH_ALTERNATIVES_MAX = 256,     /* that its braces make */
+    SEARCH_IGNORE_BYTES_MAX = 1048576, /* one .gitignore */
+    SEARCH_IGNORE_RULES_MAX = 20000,   /* of one */
+    SEARCH_QUERY_MAX = 4096,           /* bytes of what is looked for */
+    SEARCH_RESULTS_USUAL = 100,        /* in one answer */
+    SEARCH_RESULTS_MAX = 1000,
+    SEARCH_KEPT_MAX = 10000,       /* results that are kept, the first by path */
+    SEARCH_KEPT_BYTES = 33554432,  /* of all conversations together; the oldest go */
+    SEARCH_SHOWN_BYTES = 240,      /* of a line, around what was found */
+    SEARCH_THREADS_MAX = 8,        /* of one search */
+    SEARCH_HELPERS_MAX = 16,       /* threads that help, of all searches together */
+    SEARCH_DEPTH_MAX = 128,        /* directories within directories */
+    SEARCH_FDS_MAX = 256,          /* directories open at a time; then one thread goes on */
+    SEARCH_ENTRIES_MAX = 10000000, /* files and directories that are looked at */
+    SEARCH_BATCH_FILES = 64,       /* handed to a thread at a time */
+    SEARCH_DENTS_BYTES = 65536,    /* of a directory, read at once */
+    SEARCH_READ_BYTES = 262144,    /* of a file, read at once */
+    SEARCH_LINE_MAX = 65536,       /* a longer line is searched in parts ... */
+    SEARCH_OVERLAP = 4096,         /* ... that have so much in common */
+    SEARCH_PIECE_BYTES = 16384,    /* that an expression is run on at once, or a line */
+    SEARCH_FILE_MS = 2000,         /* of running an expression on one file */
+    SEARCH_BYTE_NS = 50,           /* and so much more for each byte of it */
+    SEARCH_BINARY_BYTES = 8192,    /* in which a NUL means: no text */
+    SEARCH_TOLD_MAX = 10,          /* directories and files that could not be read, by name */
+    SEARCH_LOOK_MS = 100,          /* between two looks whether the call is cancelled */
+    SEARCH_PROGRESS_MS = 1000,
 
     /* Pins: what was approved of servers, and what has changed since */
     DIGESTS_NOW_BYTES = 32768,      /* of a list that is weighed on the loop; more, on a worker */

@@ -12,11 +12,13 @@
  *   number.c   numbers, without rounding
  *   fields.c   objects into structs, by a table
  *   canon.c    whether two values are equal, and a canonical text
- *   write.c    writing */
+ *   write.c    writing
+ *   regex.c    regular expressions for searching in files */
 #pragma once
 #include "base/base.h"
 #include "doc.h"
 #include "fields.h"
 #include "pattern.h"
+#include "regex.h"
 #include "schema.h"
 #include "write.h"

@@ -1,4 +1,5 @@
 #include "file_impl.h"
+#include "tools/search/search.h"
 
 #define TEXT(n, about)                                         \
     {                                                          \
@@ -175,6 +176,7 @@ static const struct tool_operation operations[] = {
               "List a directory: names, kinds and sizes"),
     OPERATION("get_file_info", file_get_info, info_params, READS, "Looking at", "filePath",
               "Kind, size, mode, owner and time of a file or directory"),
+    SEARCH_OPERATIONS,
     OPERATION("create_file", file_create, create_params, CHANGES, "Creating file", "filePath",
               "Make a new file; what exists is left alone unless overwrite is true"),
     OPERATION("write_file", file_write, write_params, CHANGES, "Writing file", "filePath",
@@ -208,13 +210,31 @@ static const struct tool_spelling spellings[] = {
 };
 /* clang-format on */
 
+static void *open_state(struct kit *k)
+{
+    struct search_state *s = NEW(struct search_state);
+
+    (void)k;
+    search_state_init(s);
+    return s;
+}
+
+static void close_state(void *state)
+{
+    search_state_done(state);
+    free(state);
+}
+
+static const struct tool_family family = { open_state, close_state };
+
 const struct tool file_tool = {
     .name = "file_operations",
     .title = "Files",
-    .help = "Read and change files and directories. Relative paths begin in the working directory; "
+    .help = "Find, read and change files and directories. Relative paths begin in the working directory; "
             "what lies outside of it is changed only if a person allows it.",
     .icon = "file",
     .group = TOOLS_FILE,
+    .family = &family,
     .spellings = spellings,
     .operations = operations,
 };

@@ -23,12 +23,12 @@ static int64_t be64(const char *p) { return (int64_t)((uint64_t)be32(p) << 32 | 
 
 /* ---- the file ---- */
 
-struct block {
+struct zone_block {
     size_t times, types, size; /* transitions, kinds of time, and bytes behind the head */
     size_t time_bytes;
 };
 
-static bool read_head(struct span file, size_t time_bytes, struct block *out)
+static bool read_head(struct span file, size_t time_bytes, struct zone_block *out)
 {
     size_t n[6];
 
@@ -39,14 +39,14 @@ static bool read_head(struct span file, size_t time_bytes, struct block *out)
         if (n[i] > ZONE_BYTES_MAX)
             return false;
     }
-    *out = (struct block){ .times = n[3], .types = n[4], .time_bytes = time_bytes };
+    *out = (struct zone_block){ .times = n[3], .types = n[4], .time_bytes = time_bytes };
     out->size =
         n[3] * (time_bytes + 1) + n[4] * TYPE_BYTES + n[5] + n[2] * (time_bytes + 4) + n[1] + n[0];
     return out->types > 0 && out->size <= file.n - HEAD_BYTES;
 }
 
 /* Of the last transition before it; the first kind of time before all of them. */
-static bool offset_of_block(const struct block *b, const char *data, int64_t at, int *offset_s,
+static bool offset_of_block(const struct zone_block *b, const char *data, int64_t at, int *offset_s,
                             bool *last)
 {
     const char *kinds = data + b->times * b->time_bytes, *types = kinds + b->times;
@@ -70,7 +70,7 @@ static bool offset_of_block(const struct block *b, const char *data, int64_t at,
 
 int zone_offset(struct span file, int64_t at, int *offset_s, struct pb_error *err)
 {
-    struct block old, b;
+    struct zone_block old, b;
     const char *end;
     struct span rule;
     bool last;
