@@ -158,7 +158,7 @@ struct hunt {
     atomic_uint_fast64_t entries, searched, binary, bytes;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
-    struct task *todo; /* a stack */
+    struct walk_task *todo; /* a stack */
     size_t busy;       /* threads that have work */
     size_t open_dirs;
     struct search_found found;
