@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 TEST(a_file_is_read_as_it_is)
 {
@@ -41,6 +42,33 @@ TEST(the_last_lines_are_read_from_the_end)
     put_file("open", "1\n2");
     CHECK_STR(did("read_file", "{'filePath':'open','offset':-1}"),
               "2\n[These are the last 1 lines.]\n");
+}
+
+/* A terabyte of which most is a hole: whoever reads all of it does not come back. HUGE names
+ * another file, whose reading is only measured. */
+TEST(the_end_of_a_huge_file_is_read_without_the_rest)
+{
+    const char *other = getenv("HUGE");
+    struct timespec from, to;
+    char arguments[512];
+    int fd = open(in_work("huge"), O_WRONLY | O_CREAT, 0600);
+
+    for (int i = 0; i < FILE_LOOK_BYTES; i++)
+        CHECK(write(fd, "x", 1) == 1);
+    if (pwrite(fd, "\nlast but one\nlast\n", 19, (off_t)1 << 40) != 19)
+        TAP_SKIP("there are no such files on this file system");
+    close(fd);
+    CHECK_STR(did("read_file", "{'filePath':'huge','offset':-2}"),
+              "last but one\nlast\n[These are the last 2 lines.]\n");
+    if (!other)
+        return;
+    snprintf(arguments, sizeof arguments, "{'filePath':'%s','offset':-100}", other);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    did("read_file", arguments);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("# %.3f ms for the last 100 lines of %s\n",
+           (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6,
+           other);
 }
 
 static void write_lines(const char *name, size_t n, size_t bytes)
