@@ -83,6 +83,15 @@ static void write_lines(const char *name, size_t n, size_t bytes)
     put_file(name, buf_cstr(&text));
 }
 
+static void write_characters(const char *name, size_t n)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    while (n--)
+        buf_str(&text, "\u20ac");
+    put_file(name, buf_cstr(&text));
+}
+
 TEST(no_more_is_shown_than_a_model_can_take)
 {
     const char *text;
@@ -103,6 +112,10 @@ TEST(no_more_is_shown_than_a_model_can_take)
     CHECK_HAS(text, "[Line 1 is too long to be shown: it is cut here.]");
     CHECK_HAS(text, "Go on with offset=2.]");
     CHECK(strlen(text) < FILE_READ_BYTES + 200);
+    write_characters("wide", FILE_READ_BYTES / 3 + 10);
+    text = did("read_file", "{'filePath':'wide'}");
+    CHECK_HAS(text, "\u20ac\n[Line 1 is too long");
+    CHECK(!strstr(text, "UTF-8"));
 }
 
 TEST(what_is_no_text_is_told)
