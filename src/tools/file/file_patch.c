@@ -276,7 +276,7 @@ static int run_patch(struct tool_call *c, const struct patch *patch, struct tool
 int file_apply_patch(struct tool_call *c)
 {
     AUTO_PLACE struct tool_place in = { .root = -1 };
-    struct patch patch;
+    struct patch patch = { 0 };
     struct pb_error err;
     int rc;
 

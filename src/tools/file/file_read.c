@@ -116,6 +116,14 @@ static void show_bytes(struct reading *r, struct span s)
     }
 }
 
+/* Between two characters, if it has any. */
+static struct span cut_line(struct span line, size_t max)
+{
+    struct span cut = utf8_cut(line, max);
+
+    return line.n > max && max - cut.n > 3 ? span_make(line.p, max) : cut;
+}
+
 /* As many whole lines as there is room for; of the first, if it is longer than that, its
  * beginning. */
 static int show_lines(struct reading *r, struct pb_error *err)
@@ -135,8 +143,7 @@ static int show_lines(struct reading *r, struct pb_error *err)
         if (line.n > r->left || !whole) {
             if (r->shown)
                 break;
-            line = utf8_valid(line) ? utf8_cut(line, r->left)
-                                    : span_make(line.p, line.n < r->left ? line.n : r->left);
+            line = cut_line(line, r->left);
             r->cut = true;
         }
         show_bytes(r, line);

@@ -266,8 +266,10 @@ static int read_hunk_lines(struct patch_reader *r, struct patch_hunk *h, bool cr
 
     while (old_lines < h->old_lines || new_lines < h->new_lines || span_starts(peek(r), "\\")) {
         struct span line = peek(r);
-        char kind = line.n && !span_is(line, "\r") ? *line.p : ' ';
+        char kind = ' '; /* an empty one is context whose space was lost on the way */
 
+        if (line.n && !span_is(line, "\r"))
+            kind = *line.p;
         if (!r->rest.n || !strchr(" +-\\", kind) || !kind)
             return refuse_lines(r, h, old_lines, new_lines, err);
         if (kind == '\\') {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 TEST(a_file_is_read_as_it_is)
 {
@@ -43,6 +44,33 @@ TEST(the_last_lines_are_read_from_the_end)
               "2\n[These are the last 1 lines.]\n");
 }
 
+/* A terabyte of which most is a hole: whoever reads all of it does not come back. HUGE names
+ * another file, whose reading is only measured. */
+TEST(the_end_of_a_huge_file_is_read_without_the_rest)
+{
+    const char *other = getenv("HUGE");
+    struct timespec from, to;
+    char arguments[512];
+    int fd = open(in_work("huge"), O_WRONLY | O_CREAT, 0600);
+
+    for (int i = 0; i < FILE_LOOK_BYTES; i++)
+        CHECK(write(fd, "x", 1) == 1);
+    if (pwrite(fd, "\nlast but one\nlast\n", 19, (off_t)1 << 40) != 19)
+        TAP_SKIP("there are no such files on this file system");
+    close(fd);
+    CHECK_STR(did("read_file", "{'filePath':'huge','offset':-2}"),
+              "last but one\nlast\n[These are the last 2 lines.]\n");
+    if (!other)
+        return;
+    snprintf(arguments, sizeof arguments, "{'filePath':'%s','offset':-100}", other);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    did("read_file", arguments);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("# %.3f ms for the last 100 lines of %s\n",
+           (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6,
+           other);
+}
+
 static void write_lines(const char *name, size_t n, size_t bytes)
 {
     AUTO_BUF struct buf text = { 0 };
@@ -52,6 +80,15 @@ static void write_lines(const char *name, size_t n, size_t bytes)
         text.n += bytes;
         buf_byte(&text, '\n');
     }
+    put_file(name, buf_cstr(&text));
+}
+
+static void write_characters(const char *name, size_t n)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    while (n--)
+        buf_str(&text, "\u20ac");
     put_file(name, buf_cstr(&text));
 }
 
@@ -75,6 +112,10 @@ TEST(no_more_is_shown_than_a_model_can_take)
     CHECK_HAS(text, "[Line 1 is too long to be shown: it is cut here.]");
     CHECK_HAS(text, "Go on with offset=2.]");
     CHECK(strlen(text) < FILE_READ_BYTES + 200);
+    write_characters("wide", FILE_READ_BYTES / 3 + 10);
+    text = did("read_file", "{'filePath':'wide'}");
+    CHECK_HAS(text, "\u20ac\n[Line 1 is too long");
+    CHECK(!strstr(text, "UTF-8"));
 }
 
 TEST(what_is_no_text_is_told)
