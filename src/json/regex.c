@@ -18,7 +18,7 @@ struct regex {
 
 /* ---- what is known of it before it runs ---- */
 
-struct look {
+struct regex_look {
     struct span in;
     struct buf run, best;
     struct buf branches[REGEX_REQUIRED_MAX]; /* the best of each alternative */
@@ -28,7 +28,7 @@ struct look {
     bool by_line, chars;
 };
 
-static void end_run(struct look *l)
+static void end_run(struct regex_look *l)
 {
     if (l->run.n > l->best.n) {
         struct buf shorter = l->best;
@@ -41,7 +41,7 @@ static void end_run(struct look *l)
 }
 
 /* One byte alone is hardly rarer than a line. */
-static void end_branch(struct look *l)
+static void end_branch(struct regex_look *l)
 {
     end_run(l);
     if (l->best.n < 2 || l->n == REGEX_REQUIRED_MAX)
@@ -51,7 +51,7 @@ static void end_branch(struct look *l)
     l->best.n = 0;
 }
 
-static void add_literal(struct look *l, size_t n)
+static void add_literal(struct regex_look *l, size_t n)
 {
     l->char_at = l->run.n;
     if ((signed char)l->in.p[0] < 0) {
@@ -64,7 +64,7 @@ static void add_literal(struct look *l, size_t n)
 }
 
 /* A class to its end. ] is itself at the beginning, and [:alpha:] has its own. */
-static void skip_class(struct look *l)
+static void skip_class(struct regex_look *l)
 {
     size_t i = 1;
 
@@ -84,7 +84,7 @@ static void skip_class(struct look *l)
     end_run(l);
 }
 
-static void take_escape(struct look *l)
+static void take_escape(struct regex_look *l)
 {
     /* what sees more than its place, or means something else where lines are together */
     static const char far[] = "AzZGKkgRXCQEN123456789";
@@ -102,7 +102,7 @@ static void take_escape(struct look *l)
 }
 
 /* What is in a group is not looked at for what is required. It may need its own line. */
-static void take_group(struct look *l, size_t *depth)
+static void take_group(struct regex_look *l, size_t *depth)
 {
     bool plain =
         l->in.n < 2 || (l->in.p[1] != '?' && l->in.p[1] != '*') || span_starts(l->in, "(?:");
@@ -116,7 +116,7 @@ static void take_group(struct look *l, size_t *depth)
     l->in = span_from(l->in, 1);
 }
 
-static void take_repeat(struct look *l)
+static void take_repeat(struct regex_look *l)
 {
     char c = l->in.p[0];
 
@@ -134,7 +134,7 @@ static void take_repeat(struct look *l)
         l->by_line = true; /* takes what it can and gives nothing back */
 }
 
-static void take_other(struct look *l, size_t *depth)
+static void take_other(struct regex_look *l, size_t *depth)
 {
     char c = l->in.p[0];
 
@@ -148,7 +148,7 @@ static void take_other(struct look *l, size_t *depth)
     l->in = span_from(l->in, 1);
 }
 
-static void look(struct look *l)
+static void look(struct regex_look *l)
 {
     size_t depth = 0;
 
@@ -175,7 +175,7 @@ static void look(struct look *l)
 
 static void know(struct regex *r, struct span text, unsigned flags)
 {
-    struct look l = { .in = text };
+    struct regex_look l = { .in = text };
 
     r->nocase = flags & REGEX_NOCASE;
     if (flags & REGEX_LITERAL) {

@@ -3,10 +3,10 @@
 
 static size_t results_of(const struct found_file *f) { return f->n ? f->n : 1; }
 
-static void hits_drop(struct found *f, struct found_file *file, size_t from)
+static void hits_drop(struct search_found *f, struct found_file *file, size_t from)
 {
     for (size_t i = from; i < file->n; i++) {
-        f->bytes -= strlen(file->hits[i].text) + sizeof(struct hit);
+        f->bytes -= strlen(file->hits[i].text) + sizeof(struct search_hit);
         free(file->hits[i].text);
     }
     file->n = from;
@@ -21,13 +21,13 @@ void found_file_done(struct found_file *file)
     *file = (struct found_file){ 0 };
 }
 
-void found_done(struct found *f)
+void found_done(struct search_found *f)
 {
     for (size_t i = 0; i < f->n; i++)
         found_file_done(&f->files[i]);
     free(f->files);
     free(f->last);
-    *f = (struct found){ 0 };
+    *f = (struct search_found){ 0 };
 }
 
 static int by_path(const void *a, const void *b)
@@ -37,7 +37,7 @@ static int by_path(const void *a, const void *b)
 
 /* The first SEARCH_KEPT_MAX stay. What was found elsewhere meanwhile may come before them; what
  * comes behind them cannot be among the first any more. */
-void found_sort(struct found *f)
+void found_sort(struct search_found *f)
 {
     size_t kept = 0, i = 0;
 
@@ -63,7 +63,7 @@ void found_sort(struct found *f)
     f->results = kept;
 }
 
-void found_add(struct found *f, struct found_file *file, uint64_t total)
+void found_add(struct search_found *f, struct found_file *file, uint64_t total)
 {
     f->total += total ? total : 1;
     f->total_files++;
@@ -79,7 +79,7 @@ void found_add(struct found *f, struct found_file *file, uint64_t total)
     f->results += results_of(file);
     f->bytes += strlen(file->path) + sizeof *file;
     for (size_t i = 0; i < file->n; i++)
-        f->bytes += strlen(file->hits[i].text) + sizeof(struct hit);
+        f->bytes += strlen(file->hits[i].text) + sizeof(struct search_hit);
     *file = (struct found_file){ 0 };
     if (f->results > 2 * SEARCH_KEPT_MAX)
         found_sort(f);
@@ -136,7 +136,7 @@ char *found_text(struct span line, struct span hit)
     return buf_take(&out);
 }
 
-size_t found_write(const struct found *f, struct buf *out, size_t offset, size_t max)
+size_t found_write(const struct search_found *f, struct buf *out, size_t offset, size_t max)
 {
     size_t at = 0, written = 0;
 

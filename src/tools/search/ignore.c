@@ -2,7 +2,7 @@
  * decides. Most are a name or *.ending: those are compared without the pattern's machinery. */
 #include "search_impl.h"
 
-struct rule {
+struct ignore_rule {
     bool negated, only_directories;
     bool name_only;        /* no slash in it: for the last part of a path */
     bool ends_with;        /* "*" and then `plain` */
@@ -13,7 +13,7 @@ struct rule {
 struct ignore {
     char *text;
     size_t base; /* bytes of the directory, its slash included */
-    struct rule *rules;
+    struct ignore_rule *rules;
     size_t n;
 };
 
@@ -46,7 +46,7 @@ static struct span without_spaces(struct span s)
     return span_make(s.p, end);
 }
 
-static void rule_read(struct rule *r, struct span s)
+static void rule_read(struct ignore_rule *r, struct span s)
 {
     size_t plain;
 
@@ -107,7 +107,7 @@ struct ignore *ignore_new(struct span text, const char *base)
             cap = cap ? cap * 2 : 16;
             i->rules = mem_resize(i->rules, cap * sizeof *i->rules);
         }
-        i->rules[i->n] = (struct rule){ 0 };
+        i->rules[i->n] = (struct ignore_rule){ 0 };
         rule_read(&i->rules[i->n++], without_spaces(line));
     }
     return i->n ? TAKE(i) : NULL;
@@ -129,7 +129,7 @@ static bool ends_with(struct span s, struct span end)
     return s.n >= end.n && (!end.n || memcmp(s.p + s.n - end.n, end.p, end.n) == 0);
 }
 
-static bool rule_matches(const struct rule *r, struct span path, struct span name)
+static bool rule_matches(const struct ignore_rule *r, struct span path, struct span name)
 {
     struct span subject = r->name_only ? name : path;
 
@@ -147,7 +147,7 @@ int ignore_decides(const struct ignore *i, struct span path, size_t name, bool d
 
     path = span_from(path, i->base);
     for (size_t k = i->n; k-- > 0;) {
-        const struct rule *r = &i->rules[k];
+        const struct ignore_rule *r = &i->rules[k];
 
         if ((!r->only_directories || directory) && rule_matches(r, path, last))
             return !r->negated;

@@ -11,7 +11,7 @@ enum token_kind {
                    slash */
 };
 
-struct token {
+struct glob_token {
     enum token_kind kind;
     uint32_t c;       /* TOKEN_CHAR */
     uint32_t from, n; /* TOKEN_SET: its ranges */
@@ -24,7 +24,7 @@ struct range {
 
 /* One of the alternatives. */
 struct branch {
-    struct token *tokens;
+    struct glob_token *tokens;
     size_t n;
     bool name_only; /* it is held against the last part of the path */
     bool never;     /* malformed */
@@ -79,7 +79,7 @@ static uint32_t take_char(struct reading *r)
     return c;
 }
 
-static void add_token(struct reading *r, struct token t) { r->b->tokens[r->b->n++] = t; }
+static void add_token(struct reading *r, struct glob_token t) { r->b->tokens[r->b->n++] = t; }
 
 static void add_range(struct pathglob *g, uint32_t low, uint32_t high)
 {
@@ -146,7 +146,7 @@ static int64_t take_member(struct reading *r)
 /* Behind the [. As wildmatch reads it: a ] at the beginning is itself. */
 static bool take_set(struct reading *r)
 {
-    struct token t = { .kind = TOKEN_SET, .from = (uint32_t)r->g->n_ranges };
+    struct glob_token t = { .kind = TOKEN_SET, .from = (uint32_t)r->g->n_ranges };
     bool first = true;
 
     if (r->in.n && (r->in.p[0] == '!' || r->in.p[0] == '^')) {
@@ -190,12 +190,12 @@ static void take_stars(struct reading *r, bool at_start)
     whole = many && at_start &&
             (!r->in.n || r->in.p[0] == '/' || (r->in.n > 1 && !memcmp(r->in.p, "\\/", 2)));
     if (!whole) {
-        add_token(r, (struct token){ .kind = TOKEN_STAR });
+        add_token(r, (struct glob_token){ .kind = TOKEN_STAR });
         return;
     }
     if (r->in.n && r->in.p[0] == '/')
-        add_token(r, (struct token){ .kind = TOKEN_SKIP });
-    add_token(r, (struct token){ .kind = TOKEN_ALL });
+        add_token(r, (struct glob_token){ .kind = TOKEN_SKIP });
+    add_token(r, (struct glob_token){ .kind = TOKEN_ALL });
 }
 
 /* false: it is malformed. */
@@ -220,7 +220,7 @@ static bool read_branch(struct reading *r)
         }
         if (c == '?') {
             r->in = span_from(r->in, 1);
-            add_token(r, (struct token){ .kind = TOKEN_ANY });
+            add_token(r, (struct glob_token){ .kind = TOKEN_ANY });
             at_start = false;
             continue;
         }
@@ -230,7 +230,7 @@ static bool read_branch(struct reading *r)
                 return false;
         }
         at_start = r->in.p[0] == '/';
-        add_token(r, (struct token){ .kind = TOKEN_CHAR, .c = take_char(r) });
+        add_token(r, (struct glob_token){ .kind = TOKEN_CHAR, .c = take_char(r) });
     }
     return true;
 }
@@ -241,7 +241,7 @@ static bool add_branch(struct pathglob *g, struct span text)
 
     g->branches = mem_resize(g->branches, (g->n + 1) * sizeof *g->branches);
     r.b = &g->branches[g->n++];
-    *r.b = (struct branch){ .tokens = mem_zero((text.n * 2 + 1) * sizeof(struct token)) };
+    *r.b = (struct branch){ .tokens = mem_zero((text.n * 2 + 1) * sizeof(struct glob_token)) };
     r.b->never = !read_branch(&r);
     return !r.b->never;
 }
@@ -416,7 +416,7 @@ static void reach(const struct branch *b, struct places *at, size_t i)
     }
 }
 
-static bool takes(const struct pathglob *g, const struct token *t, uint32_t c)
+static bool takes(const struct pathglob *g, const struct glob_token *t, uint32_t c)
 {
     bool in = false;
 

@@ -26,7 +26,7 @@ static void add_hit(struct scanner *s, struct span line, struct span hit)
         s->cap = s->cap ? s->cap * 2 : 4;
         s->file.hits = mem_resize(s->file.hits, s->cap * sizeof *s->file.hits);
     }
-    s->file.hits[s->file.n++] = (struct hit){ s->line, found_text(line, hit) };
+    s->file.hits[s->file.n++] = (struct search_hit){ s->line, found_text(line, hit) };
 }
 
 /* -PB_E_LIMIT: the expression takes too long. */

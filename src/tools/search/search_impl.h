@@ -92,17 +92,17 @@ int matcher_next(const struct matcher *m, struct matcher_run *run, struct span l
 
 /* ---- found.c ---- */
 
-struct hit {
+struct search_hit {
     uint64_t line;
     char *text; /* cut, printable, UTF-8 */
 };
 struct found_file {
     char *path;
-    struct hit *hits; /* none: the file itself was looked for */
+    struct search_hit *hits; /* none: the file itself was looked for */
     size_t n;
 };
 /* What a search has found, of which the first by path are kept. Guarded by whoever shares it. */
-struct found {
+struct search_found {
     struct found_file *files;
     size_t n, cap;
     size_t results; /* kept: lines, or files */
@@ -113,12 +113,12 @@ struct found {
 };
 /* Takes what the file holds. `total` is the number of lines found in it, of which it may hold
  * fewer; 0: it was looked for itself. */
-void found_add(struct found *f, struct found_file *file, uint64_t total);
+void found_add(struct search_found *f, struct found_file *file, uint64_t total);
 void found_file_done(struct found_file *file);
-void found_done(struct found *f);
-void found_sort(struct found *f);
+void found_done(struct search_found *f);
+void found_sort(struct search_found *f);
 /* Results from `offset` on, a line each; returns how many. Sorted before. */
-size_t found_write(const struct found *f, struct buf *out, size_t offset, size_t max);
+size_t found_write(const struct search_found *f, struct buf *out, size_t offset, size_t max);
 /* A line as it is shown: cut around the hit. */
 char *found_text(struct span line, struct span hit);
 /* What can be shown of bytes. */
@@ -158,10 +158,10 @@ struct hunt {
     atomic_uint_fast64_t entries, searched, binary, bytes;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
-    struct task *todo; /* a stack */
-    size_t busy;       /* threads that have work */
+    struct walk_task *todo; /* a stack */
+    size_t busy;            /* threads that have work */
     size_t open_dirs;
-    struct found found;
+    struct search_found found;
     struct buf trouble; /* what could not be read, a line each */
     size_t troubles;
 };
@@ -193,7 +193,7 @@ void scan_file(struct scanner *s, int dir, const char *name, const char *path);
 
 struct kept_search {
     char *title; /* 'matches of "x" in src' */
-    struct found found;
+    struct search_found found;
 };
 /* Takes what it holds. */
 void searches_put(struct searches *s, const char *whose, struct kept_search *k);

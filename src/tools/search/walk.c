@@ -26,8 +26,8 @@ struct dir {
     atomic_size_t refs;
 };
 
-struct task {
-    struct task *next;
+struct walk_task {
+    struct walk_task *next;
     struct dir *dir;
     bool files;
     char *names; /* each ended by a NUL */
@@ -37,7 +37,7 @@ struct task {
 
 /* Some of a task. */
 struct share {
-    struct task *task;
+    struct walk_task *task;
     size_t from, to;
 };
 
@@ -111,7 +111,7 @@ static bool is_ignored(const struct hunt *h, const struct dir *d, struct span pa
 /* ---- the stack ---- */
 
 /* The lock is held. */
-static void task_unref(struct task *t, struct dir **unused)
+static void task_unref(struct walk_task *t, struct dir **unused)
 {
     *unused = NULL;
     if (--t->refs)
@@ -123,12 +123,12 @@ static void task_unref(struct task *t, struct dir **unused)
 
 static void push(struct hunt *h, struct dir *d, struct buf *names, bool files)
 {
-    struct task *t;
+    struct walk_task *t;
 
     if (!names->n)
         return;
-    t = NEW(struct task);
-    *t = (struct task){
+    t = NEW(struct walk_task);
+    *t = (struct walk_task){
         .dir = d, .files = files, .names = mem_dupn(names->p, names->n), .n = names->n, .refs = 1
     };
     names->n = 0;
@@ -142,7 +142,7 @@ static void push(struct hunt *h, struct dir *d, struct buf *names, bool files)
 
 static struct share take(struct hunt *h)
 {
-    struct task *t = h->todo;
+    struct walk_task *t = h->todo;
     struct share s = { t, t->at, t->at };
 
     for (int i = 0; s.to < t->n && i < (t->files ? SEARCH_BATCH_FILES : 1); i++)
@@ -274,8 +274,9 @@ static unsigned char type_of(const struct dir *d, const struct dirent64 *e)
 
     if (e->d_type != DT_UNKNOWN)
         return e->d_type;
-    return fstatat(d->fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? DT_UNKNOWN
-                                                                   : IFTODT(st.st_mode);
+    return fstatat(d->fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0
+               ? DT_UNKNOWN
+               : (unsigned char)IFTODT(st.st_mode);
 }
 
 /* Devices, FIFOs and sockets are not looked at. Links are names, which lead nowhere. */
@@ -367,7 +368,7 @@ static void enter(struct worker *w, struct dir *above, const char *name)
 
 static void work_on(struct worker *w, struct share s)
 {
-    const struct task *t = s.task;
+    const struct walk_task *t = s.task;
 
     for (size_t at = s.from; at < s.to && !hunt_over(w->h); at += strlen(t->names + at) + 1) {
         const char *name = t->names + at;
@@ -458,7 +459,7 @@ static void run_threads(struct hunt *h)
 static void drop_rest(struct hunt *h)
 {
     while (h->todo) {
-        struct task *t = h->todo;
+        struct walk_task *t = h->todo;
         struct dir *unused;
 
         h->todo = t->next;

@@ -235,7 +235,7 @@ TEST(ten_thousand_files_are_found_in_the_same_order_by_any_number_of_threads)
 /* The first are kept, whatever comes in which order. */
 TEST(of_too_many_results_the_first_by_path_are_kept)
 {
-    struct found f = { 0 };
+    struct search_found f = { 0 };
     AUTO_BUF struct buf out = { 0 };
 
     for (int i = 0; i < 5 * SEARCH_KEPT_MAX; i++) {
