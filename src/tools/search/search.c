@@ -36,14 +36,12 @@ static void put_page(struct buf *out, const struct search_found *f, const char *
     if (!total)
         buf_printf(out, "No %s.", title);
     else if (!shown)
-        buf_printf(out, "There are %llu %s; none from offset %zu on.", total, title, p.offset);
-    else if (shown == total)
-        buf_printf(out, "%llu %s.", total, title);
+        buf_printf(out, "Of %llu %s none from offset %zu on.", total, title, p.offset);
     else
-        buf_printf(out, "Results %zu to %zu of %llu %s.", p.offset + 1, p.offset + shown, total,
+        buf_printf(out, "Results %zu to %zu of %llu: %s.", p.offset + 1, p.offset + shown, total,
                    title);
     if (shown && f->files[0].n)
-        buf_printf(out, " They are in %llu files.", (unsigned long long)f->total_files);
+        buf_printf(out, " Files with some: %llu.", (unsigned long long)f->total_files);
     if (shown && p.offset + shown < f->results)
         buf_printf(out, " Go on with get_search_results and offset=%zu, or narrow the search.",
                    p.offset + shown);
@@ -67,9 +65,9 @@ static char *whose(const struct tool_call *c)
 static void put_notes(struct buf *out, const struct hunt *h)
 {
     if (h->matcher)
-        buf_printf(out, " %llu files searched", (unsigned long long)h->searched);
+        buf_printf(out, " Files searched: %llu", (unsigned long long)h->searched);
     if (h->binary)
-        buf_printf(out, ", %llu binary files skipped", (unsigned long long)h->binary);
+        buf_printf(out, ", of them skipped as binary: %llu", (unsigned long long)h->binary);
     if (h->matcher)
         buf_byte(out, '.');
     if (h->too_many)

@@ -159,7 +159,7 @@ struct hunt {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     struct walk_task *todo; /* a stack */
-    size_t busy;       /* threads that have work */
+    size_t busy;            /* threads that have work */
     size_t open_dirs;
     struct search_found found;
     struct buf trouble; /* what could not be read, a line each */

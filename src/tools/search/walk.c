@@ -274,8 +274,9 @@ static unsigned char type_of(const struct dir *d, const struct dirent64 *e)
 
     if (e->d_type != DT_UNKNOWN)
         return e->d_type;
-    return fstatat(d->fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? DT_UNKNOWN
-                                                                   : IFTODT(st.st_mode);
+    return fstatat(d->fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0
+               ? DT_UNKNOWN
+               : (unsigned char)IFTODT(st.st_mode);
 }
 
 /* Devices, FIFOs and sockets are not looked at. Links are names, which lead nowhere. */

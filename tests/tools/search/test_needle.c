@@ -44,7 +44,7 @@ TEST(lines_are_counted)
 
     for (int i = 0; i < 10000; i++) {
         CHECK_INT(count_lines(buf_span(&b)), want);
-        buf_byte(&b, i % 3 && i % 7 ? (char)(i % 251) : '\n');
+        buf_byte(&b, (char)(i % 3 && i % 7 ? i % 251 : '\n'));
         want += b.p[b.n - 1] == '\n';
     }
     for (size_t i = 0; i < b.n; i++)
