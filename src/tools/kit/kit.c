@@ -9,13 +9,14 @@ enum { PB_FLAGS = 0xffff }; /* those of the library */
 
 /* The operation NULL: the tool as a whole, of which kit_run() can only say which operations it has.
  */
-static struct kit_entry *entry_new(struct kit *k, size_t tool, const struct tool_operation *op)
+static struct kit_entry *entry_new(struct kit *k, const struct tool *t, void **state,
+                                   const struct tool_operation *op)
 {
     struct kit_entry *e = NEW(struct kit_entry);
     AUTO_BUF struct buf name = { 0 };
 
-    *e = (struct kit_entry){ k, k->tools[tool], op, &k->states[tool], NULL };
-    buf_str(&name, e->tool->name);
+    *e = (struct kit_entry){ k, t, op, state, NULL };
+    buf_str(&name, t->name);
     if (op && !op_is_tool(op))
         buf_printf(&name, ".%s", op->name);
     e->name = mem_dup(buf_cstr(&name));
@@ -89,9 +90,9 @@ static void add_tool(struct kit *k, size_t i)
     kit_describe(&text, t, NULL);
     catalog_add_own(hub_catalog(gate_hub(k->gate)), t->group, buf_span(&text));
     if (!op_is_tool(t->operations))
-        serve(k, entry_new(k, i, NULL));
+        serve(k, entry_new(k, t, &k->states[i], NULL));
     for (const struct tool_operation *op = t->operations; op->run; op++) {
-        struct kit_entry *e = entry_new(k, i, op);
+        struct kit_entry *e = entry_new(k, t, &k->states[i], op);
 
         serve(k, e);
         if (!op_is_tool(op))

@@ -212,6 +212,7 @@ void kit_drop_lanes(struct kit *k)
         while (!list_empty(&l->waiting)) {
             struct tool_job *j = CONTAINER_OF(l->waiting.next, struct tool_job, at);
 
+            list_remove(&j->at);
             pb_call_finish(j->c.call, pb_fail(j->c.call, "Patchbay is being stopped"));
             job_free(j);
         }

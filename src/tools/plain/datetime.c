@@ -127,9 +127,12 @@ static bool read_unit(struct span word, struct time_step *unit)
         const char *words[4];
         struct time_step step;
     } units[] = {
-        { { "s", "second", "sec", NULL }, { 1, 0 } }, { { "m", "minute", "min", NULL }, { 60, 0 } },
-        { { "h", "hour", "hr", NULL }, { 3600, 0 } }, { { "d", "day", NULL }, { DAY_S, 0 } },
-        { { "w", "week", NULL }, { 7 * DAY_S, 0 } },  { { "month", "mo", NULL }, { 0, 1 } },
+        { { "s", "second", "sec", NULL }, { 1, 0 } },
+        { { "m", "minute", "min", NULL }, { 60, 0 } },
+        { { "h", "hour", "hr", NULL }, { 3600, 0 } },
+        { { "d", "day", NULL }, { DAY_S, 0 } },
+        { { "w", "week", NULL }, { INT64_C(7) * DAY_S, 0 } },
+        { { "month", "mo", NULL }, { 0, 1 } },
         { { "y", "year", "yr", NULL }, { 0, 12 } },
     };
 
@@ -210,7 +213,7 @@ static int difference(struct tool_call *c)
 {
     AUTO_BUF struct buf json = { 0 };
     struct json_out o = json_out(&json);
-    struct moment from, to;
+    struct moment from = { 0 }, to = { 0 };
     int64_t ms, left;
     int rc = read_moment(c, "from", &from);
 

@@ -23,7 +23,7 @@ static int calculate(struct tool_call *c)
 
 static int convert(struct tool_call *c)
 {
-    AUTO_BUF struct buf text = { 0 }, known = { 0 };
+    AUTO_BUF struct buf known = { 0 };
     const char *from = pb_arg_string(c->call, "from"), *to = pb_arg_string(c->call, "to");
     struct pb_error err;
     double v;

@@ -42,7 +42,7 @@ static void skip_space(struct parser *p)
 static char next(struct parser *p)
 {
     skip_space(p);
-    return p->at < p->text.n ? p->text.p[p->at] : '\0';
+    return (char)(p->at < p->text.n ? p->text.p[p->at] : '\0');
 }
 
 static int fail_expected(struct parser *p, const char *expected)
@@ -131,7 +131,7 @@ static int parse_number(struct parser *p, struct math_value *out)
     bool whole;
     size_t end = number_end(p, &whole);
     struct span text = span_make(p->text.p + p->at, end - p->at);
-    double real;
+    double real = 0;
     int128 v;
 
     if (span_is(text, "."))
@@ -273,26 +273,37 @@ static int parse_signed(struct parser *p, struct math_value *out)
     return negative ? math_subtract(math_whole(0), *out, out, p->err) : 0;
 }
 
-static math_two_fn *product_of(char c)
+struct math_operator {
+    char sign; /* 0 ends them */
+    math_two_fn *fn;
+};
+static const struct math_operator products[] = {
+    { '*', math_multiply }, { '/', math_divide }, { '%', math_remainder }, { 0 }
+};
+static const struct math_operator sums[] = { { '+', math_add }, { '-', math_subtract }, { 0 } };
+
+static const struct math_operator *operator_at(struct parser *p, const struct math_operator *any)
 {
-    return c == '*' ? math_multiply : c == '/' ? math_divide : c == '%' ? math_remainder : NULL;
+    while (any->sign && any->sign != next(p))
+        any++;
+    return any->sign ? any : NULL;
 }
 
-static math_two_fn *sum_of(char c) { return c == '+' ? math_add : c == '-' ? math_subtract : NULL; }
-
 /* One side after the other, from the left. */
-static int parse_row(struct parser *p, struct math_value *out, math_two_fn *(*operator_of)(char c),
+static int parse_row(struct parser *p, struct math_value *out, const struct math_operator *any,
                      int (*side)(struct parser *p, struct math_value *out))
 {
+    const struct math_operator *found;
+
     if (side(p, out) < 0)
         return -(int)p->err->code;
-    for (math_two_fn *fn = operator_of(next(p)); fn; fn = operator_of(next(p))) {
-        struct math_value right;
+    while ((found = operator_at(p, any)) != NULL) {
+        struct math_value right = { 0 };
         size_t at = p->at++;
 
         if (side(p, &right) < 0)
             return -(int)p->err->code;
-        if (fn(*out, right, out, p->err) < 0)
+        if (found->fn(*out, right, out, p->err) < 0)
             return fail_calculation(p, at);
     }
     return 0;
@@ -300,21 +311,24 @@ static int parse_row(struct parser *p, struct math_value *out, math_two_fn *(*op
 
 static int parse_product(struct parser *p, struct math_value *out)
 {
-    return parse_row(p, out, product_of, parse_signed);
+    return parse_row(p, out, products, parse_signed);
 }
 
 static int parse_sum(struct parser *p, struct math_value *out)
 {
-    return parse_row(p, out, sum_of, parse_product);
+    return parse_row(p, out, sums, parse_product);
 }
 
 int math_evaluate(struct span text, struct math_value *out, struct pb_error *err)
 {
-    struct pb_error ignored;
-    struct parser p = { .text = text, .err = err ? err : &ignored };
+    struct parser p = { .text = text, .err = err };
+    const char *nul = text.n ? memchr(text.p, '\0', text.n) : NULL;
 
     if (text.n > MATH_TEXT_MAX)
         return fail(err, PB_E_LIMIT, "the expression is longer than %d bytes", MATH_TEXT_MAX);
+    if (nul) /* to all else here it is the end */
+        return fail_at(&p, (size_t)(nul - text.p), "a NUL means nothing here");
+    *out = math_whole(0);
     if (parse_sum(&p, out) < 0)
         return -(int)p.err->code;
     return next(&p) ? fail_expected(&p, "an operator") : 0;

@@ -143,7 +143,7 @@ static int logarithm(double v, bool natural, double *out, struct pb_error *err)
 
 static int run_ln(const value *v, size_t n, value *out, struct pb_error *err)
 {
-    double l;
+    double l = 0;
 
     (void)n;
     return logarithm(math_double(v[0]), true, &l, err) < 0 ? -(int)err->code : give(l, out, err);
@@ -152,7 +152,7 @@ static int run_ln(const value *v, size_t n, value *out, struct pb_error *err)
 /* To the base 10, or to the second argument. */
 static int run_log(const value *v, size_t n, value *out, struct pb_error *err)
 {
-    double l, base = 1;
+    double l = 0, base = 1;
 
     if (logarithm(math_double(v[0]), false, &l, err) < 0 ||
         (n == 2 && logarithm(math_double(v[1]), false, &base, err) < 0))

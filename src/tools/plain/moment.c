@@ -168,8 +168,8 @@ int moment_parse(struct span text, struct moment *out, struct pb_error *err)
                     "'%.*s' is no time; write it as 2026-07-28, 2026-07-28T12:00:00Z or "
                     "2026-07-28T14:00:00+02:00",
                     (int)utf8_cut(text, 60).n, text.p);
-    m.seconds = days_of_date(p.year, p.month, p.day) * DAY_S + p.hour * HOUR_S + p.minute * 60 +
-                p.second - m.offset_s;
+    m.seconds = days_of_date(p.year, p.month, p.day) * DAY_S + INT64_C(1) * p.hour * HOUR_S +
+                INT64_C(60) * p.minute + p.second - m.offset_s;
     *out = m;
     return 0;
 }

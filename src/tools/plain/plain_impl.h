@@ -24,9 +24,9 @@ __extension__ typedef __int128 int128;
 
 /* Whole numbers of up to 38 digits are exact; everything else is a double. */
 struct math_value {
-    bool exact;
     int128 whole; /* if exact */
     double real;  /* if not; always finite */
+    bool exact;
 };
 struct math_value math_whole(int128 v);
 /* What is whole and below 2^53 is exact again. */
@@ -41,7 +41,7 @@ math_two_fn math_add, math_subtract, math_multiply, math_divide, math_remainder,
 
 /* ---- expressions ---- */
 
-/* The text of a failure begins with the place: "character 5: …". */
+/* The text of a failure begins with the place: "character 5: …". err is not NULL. */
 MUST_CHECK int math_evaluate(struct span text, struct math_value *out, struct pb_error *err);
 
 struct math_function {

@@ -9,7 +9,7 @@ struct rule_text {
     struct span s;
 };
 
-static char peek(const struct rule_text *r) { return r->s.n ? *r->s.p : '\0'; }
+static char peek(const struct rule_text *r) { return (char)(r->s.n ? *r->s.p : '\0'); }
 
 static bool eat(struct rule_text *r, char c)
 {

@@ -144,8 +144,7 @@ static const struct host_scope with_tools = { .expose = HOST_CATALOG | HOST_BUIL
 static inline void kit_rig_init(struct hub_rig *rig)
 {
     rig_init(rig, NULL);
-    kit_new(
-        &(struct kit_options){ .gate = rig->gate, .home = "/srv/tests", .tools = rig_tools });
+    kit_new(&(struct kit_options){ .gate = rig->gate, .home = "/srv/tests", .tools = rig_tools });
 }
 
 static inline void kit_rig_open(struct hub_rig *rig, struct face_client *c)

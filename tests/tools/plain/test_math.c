@@ -122,6 +122,7 @@ TEST(what_cannot_be_calculated_is_told_with_its_place)
     };
 
     check_all(pairs, ARRAY_LEN(pairs));
+    CHECK_STR(value_of(SPAN("1+1\0^2")), "character 4: a NUL means nothing here");
 }
 
 static const char *nested(size_t depth)
