@@ -68,6 +68,17 @@ static const char *mcp_answer(struct program *p, const char *id)
     return line;
 }
 
+/* A client that works in `work` of the home. */
+static void client_start(struct program *p)
+{
+    CHECK(chdir(in_home("work")) == 0);
+    program_start(p, WORDS("patchbay", "mcp", "--builtin", "file"), NULL);
+    program_say(p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+                   "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
+                   "\"name\":\"files\",\"version\":\"1\"}}}\n"
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+}
+
 TEST(an_mcp_client_reads_and_patches_files)
 {
     struct program p;
@@ -75,12 +86,8 @@ TEST(an_mcp_client_reads_and_patches_files)
     rig_begin();
     CHECK(mkdir(in_home("work"), 0700) == 0);
     write_file(in_home("work/a.txt"), "one\n");
-    program_start(&p, WORDS("patchbay", "mcp", "--expose", "builtin"), NULL);
-    program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
-                    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
-                    "\"name\":\"files\",\"version\":\"1\"}}}\n"
-                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
-                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n");
+    client_start(&p);
+    program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n");
     CHECK_HAS(mcp_answer(&p, "\"id\":2"), "\"name\":\"file_operations\"");
     program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":"
                     "\"file_operations\",\"arguments\":{\"operation\":\"apply_patch\","
@@ -98,5 +105,90 @@ TEST(an_mcp_client_reads_and_patches_files)
     CHECK_HAS(mcp_answer(&p, "\"id\":5"), "there is no unified diff in it");
     program_close_input(&p);
     CHECK_INT(program_end(&p, RIG_END_MS), 0);
+    rig_end();
+}
+
+/* ---- outside the working directory ---- */
+
+static void ask_to_write(struct program *p, int id, const char *path)
+{
+    AUTO_BUF struct buf line = { 0 };
+
+    buf_printf(&line,
+               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":"
+               "\"write_file\",\"arguments\":{\"file_path\":\"%s\",\"content\":\"mine\"}}}\n",
+               id, path);
+    program_say(p, buf_cstr(&line));
+}
+
+static void answer(const char *choice)
+{
+    char path[128], body[64];
+
+    WAIT_FOR(http("GET", "/api/questions", "") == 200 && *member("questions.0.id"));
+    /* S3-153 */
+    CHECK_HAS(member("questions.0.text"),
+              "Operation 'file_operations.write_file' requires user authorization. Reason: Path '");
+    CHECK_HAS(member("questions.0.text"), "' is outside working directory.");
+    snprintf(path, sizeof path, "/api/questions/%s/answer", member("questions.0.id"));
+    snprintf(body, sizeof body, "{\"choice\":\"%s\"}", choice);
+    CHECK_INT(http("POST", path, body), 200);
+}
+
+static bool nobody_is_asked(void)
+{
+    CHECK_INT(http("GET", "/api/questions", ""), 200);
+    return !*member("questions.0.id");
+}
+
+/* S3-81, S3-82, S3-145 */
+TEST(a_program_leaves_its_working_directory_only_when_a_person_lets_it)
+{
+    struct program p;
+
+    rig_begin();
+    rig_config("");
+    start(NULL);
+    CHECK(mkdir(in_home("work"), 0700) == 0 && mkdir(in_home("work-other"), 0700) == 0);
+    write_file(in_home("outside.txt"), "theirs");
+    client_start(&p);
+    ask_to_write(&p, 2, "in/side.txt");
+    CHECK_HAS(mcp_answer(&p, "\"id\":2"), "side.txt");
+    CHECK_STR(file_text("work/in/side.txt"), "mine");
+    CHECK(nobody_is_asked());
+
+    ask_to_write(&p, 3, "../outside.txt");
+    answer("deny");
+    CHECK_HAS(mcp_answer(&p, "\"id\":3"), "has not allowed it");
+    CHECK_STR(file_text("outside.txt"), "theirs");
+
+    /* S3-147: a name that only begins like the directory's */
+    ask_to_write(&p, 4, in_home("work-other/a.txt"));
+    answer("deny");
+    CHECK_HAS(mcp_answer(&p, "\"id\":4"), "has not allowed it");
+
+    /* S3-154 */
+    ask_to_write(&p, 5, "../outside.txt");
+    answer("approve");
+    CHECK_HAS(mcp_answer(&p, "\"id\":5"), "outside.txt");
+    CHECK_STR(file_text("outside.txt"), "mine");
+
+    program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":"
+                    "\"read_file\",\"arguments\":{\"filePath\":\"../outside.txt\"}}}\n");
+    CHECK_HAS(mcp_answer(&p, "\"id\":6"), "mine");
+
+    /* S3-149: permitted for a while */
+    ask_to_write(&p, 7, "../one.txt");
+    answer("grant");
+    CHECK_HAS(mcp_answer(&p, "\"id\":7"), "one.txt");
+    ask_to_write(&p, 8, "../two.txt");
+    CHECK_HAS(mcp_answer(&p, "\"id\":8"), "two.txt");
+    CHECK_STR(file_text("two.txt"), "mine");
+    program_close_input(&p);
+    CHECK_INT(program_end(&p, RIG_END_MS), 0);
+
+    /* Who types it has decided. */
+    CHECK_INT(RUN("call", "write_file", "filePath=../typed.txt", "content=mine"), 0);
+    CHECK(nobody_is_asked());
     rig_end();
 }
