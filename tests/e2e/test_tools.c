@@ -331,6 +331,31 @@ TEST(texts_are_changed_character_by_character)
     rig_end();
 }
 
+static void write_repeated(const char *file, const char *text, size_t n)
+{
+    AUTO_BUF struct buf all = { 0 };
+
+    while (n--)
+        buf_str(&all, text);
+    write_file(in_home(file), buf_cstr(&all));
+}
+
+TEST(texts_become_so_large_and_no_larger)
+{
+    rig_begin();
+    write_repeated("commas", ",", STRING_PARTS_MAX - 1);
+    CHECK_INT(RUN("call", "string.split", "input=@commas", "pattern=,"), 0);
+    write_repeated("commas", ",", STRING_PARTS_MAX);
+    says(5, "there are more than 10000 parts",
+         WORDS("call", "string.split", "input=@commas", "pattern=,"));
+    write_repeated("letters", "a", STRING_BYTES_MAX / 4);
+    CHECK_INT(
+        RUN("call", "-q", "string.replace", "input=@letters", "pattern=a", "replacement=bbbb"), 0);
+    says(5, "the result is larger than 4194304 bytes",
+         WORDS("call", "string.replace", "input=@letters", "pattern=a", "replacement=bbbbb"));
+    rig_end();
+}
+
 /* ---- among servers ---- */
 
 TEST(no_server_can_have_the_name_of_our_own_tools)

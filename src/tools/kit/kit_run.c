@@ -202,21 +202,25 @@ static void lane_enter(struct tool_job *j)
 }
 
 /* What waits is not begun any more. */
+static void lane_drop(struct lane *l)
+{
+    struct list *pos, *safe;
+
+    LIST_FOREACH(pos, safe, &l->waiting) {
+        struct tool_job *j = CONTAINER_OF(pos, struct tool_job, at);
+
+        pb_call_finish(j->c.call, pb_fail(j->c.call, "Patchbay is being stopped"));
+        job_free(j);
+        l->n--;
+    }
+}
+
 void kit_drop_lanes(struct kit *k)
 {
     struct map_slot *slot;
 
-    MAP_FOREACH(slot, &k->lanes) {
-        struct lane *l = slot->value;
-
-        while (!list_empty(&l->waiting)) {
-            struct tool_job *j = CONTAINER_OF(l->waiting.next, struct tool_job, at);
-
-            list_remove(&j->at);
-            pb_call_finish(j->c.call, pb_fail(j->c.call, "Patchbay is being stopped"));
-            job_free(j);
-        }
-    }
+    MAP_FOREACH(slot, &k->lanes)
+        lane_drop(slot->value);
 }
 
 int kit_run(struct pb_call *call, void *ctx)

@@ -67,9 +67,11 @@ static char *oldest_of(DIR *dir, size_t *n)
 
     *n = 0;
     while ((d = readdir(dir)) != NULL) {
+        const char *ending = strrchr(d->d_name, '.');
         struct stat st;
 
-        if (*d->d_name == '.' || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (!ending || strcmp(ending, ".json") != 0 ||
+            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         ++*n;
         if (name && (st.st_mtim.tv_sec > oldest.tv_sec ||

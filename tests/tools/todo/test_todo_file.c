@@ -3,6 +3,7 @@
 #include "temp_dir.h"
 #include "tools/todo/todo_impl.h"
 #include "json/json.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -152,5 +153,51 @@ TEST(a_list_that_would_be_too_large_is_not_written)
     CHECK_INT(append(home, "c", buf_cstr(&items), &err), -PB_E_LIMIT);
     CHECK_HAS(err.msg, "larger than 4194304 bytes");
     CHECK_INT(count(home, "c"), 0);
+    temp_clean();
+}
+
+static size_t lists_in(const char *home)
+{
+    AUTO_BUF struct buf path = { 0 };
+    struct dirent *d;
+    size_t n = 0;
+    DIR *dir;
+
+    buf_printf(&path, "%s/todos", home);
+    dir = opendir(buf_cstr(&path));
+    CHECK(dir != NULL);
+    while ((d = readdir(dir)) != NULL)
+        n += strstr(d->d_name, ".json") != NULL;
+    closedir(dir);
+    return n;
+}
+
+TEST(of_too_many_lists_the_oldest_goes)
+{
+    const char *home = temp_root();
+    AUTO_BUF struct buf path = { 0 };
+    struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    struct pb_error err;
+
+    CHECK_INT(append(home, "newest", "[{\"title\":\"x\"}]", &err), 0);
+    for (int i = 1; i < TODO_LISTS_MAX; i++) {
+        AUTO_CLOSE int fd = -1;
+
+        path.n = 0;
+        buf_printf(&path, "%s/todos/%d.json", home, i);
+        fd = open(buf_cstr(&path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        CHECK(fd >= 0);
+        if (i == 77)
+            futimens(fd, old);
+    }
+    CHECK_INT(lists_in(home), TODO_LISTS_MAX);
+    CHECK_INT(append(home, "newest", "[{\"title\":\"y\"}]", &err), 0); /* it is there already */
+    CHECK_INT(lists_in(home), TODO_LISTS_MAX);
+    CHECK_INT(append(home, "one more", "[{\"title\":\"x\"}]", &err), 0);
+    CHECK_INT(lists_in(home), TODO_LISTS_MAX);
+    path.n = 0;
+    buf_printf(&path, "%s/todos/77.json", home);
+    CHECK(access(buf_cstr(&path), F_OK) < 0);
+    CHECK_INT(count(home, "newest"), 2);
     temp_clean();
 }
