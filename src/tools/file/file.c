@@ -98,6 +98,7 @@ static const struct pb_param replacement_params[] = {
     { .name = "newString", .type = PB_STRING, .flags = PB_OPTIONAL },
     { .name = "old_string", .type = PB_STRING, .flags = PB_OPTIONAL },
     { .name = "new_string", .type = PB_STRING, .flags = PB_OPTIONAL },
+    { .name = "expectedReplacements", .type = PB_INT, .fallback = "1" },
     { 0 },
 };
 
@@ -106,7 +107,8 @@ static const struct pb_param multi_params[] = {
     { .name = "replacements",
       .type = PB_ARRAY,
       .of = &(const struct pb_param){ .type = PB_OBJECT, .of = replacement_params },
-      .description = "{oldString, newString} each, done in this order: all of them or none" },
+      .description = "{oldString, newString} each, done in this order: all of them or none; "
+                     "expectedReplacements says how often one is there" },
     { 0 },
 };
 

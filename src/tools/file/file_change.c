@@ -101,10 +101,14 @@ static bool is_kept(const char *attribute)
 
 static void keep_attributes(const struct file_change *ch, int to)
 {
-    AUTO_CLOSE int from = openat(ch->dir, ch->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     AUTO_FREE char *names = mem_alloc(FILE_XATTR_BYTES), *value = mem_alloc(FILE_XATTR_BYTES);
-    ssize_t n = from < 0 ? -1 : flistxattr(from, names, FILE_XATTR_BYTES);
+    AUTO_CLOSE int from = -1;
+    struct stat st;
+    ssize_t n;
 
+    if (place_open_in(&ch->place, ch->dir, ch->name, &from, &st, NULL) < 0)
+        return;
+    n = flistxattr(from, names, FILE_XATTR_BYTES);
     for (const char *name = names; n > 0 && name < names + n; name += strlen(name) + 1) {
         ssize_t size = is_kept(name) ? fgetxattr(from, name, value, FILE_XATTR_BYTES) : -1;
 

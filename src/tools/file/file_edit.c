@@ -216,6 +216,7 @@ int file_multi_replace(struct tool_call *c)
     JSON_FOREACH(v, json_root(&doc)) {
         struct json from = member(v, "oldString", "old_string");
         struct json to = member(v, "newString", "new_string");
+        int64_t expected = 1;
 
         if (all.n == FILE_REPLACEMENTS_MAX)
             return pb_fail(c->call, "At most %d replacements are made by one call",
@@ -223,7 +224,10 @@ int file_multi_replace(struct tool_call *c)
         if (!json_is(from, JSON_STRING) || !json_is(to, JSON_STRING))
             return pb_fail(c->call, "Missing required parameter: replacements[%zu].%s", all.n,
                            json_is(from, JSON_STRING) ? "newString" : "oldString");
-        all.v[all.n] = (struct replacement){ json_str(from, &a), json_str(to, &a), 1, all.n + 1 };
+        if (json_int(json_get(v, "expectedReplacements"), &expected, NULL) < 0)
+            expected = 1;
+        all.v[all.n] =
+            (struct replacement){ json_str(from, &a), json_str(to, &a), expected, all.n + 1 };
         all.n++;
     }
     if (!all.n)

@@ -82,6 +82,31 @@ TEST(several_replacements_are_all_made_or_none)
     CHECK_HAS(failed("multi_replace_string", "{'filePath':'a','replacements':[]}"), "is empty");
 }
 
+TEST(the_number_of_replacements_has_a_bound)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    put_file("a", "x");
+    buf_str(&text, "{'filePath':'a','replacements':[");
+    for (int i = 0; i < FILE_REPLACEMENTS_MAX; i++)
+        buf_printf(&text, "%s{'oldString':'x','newString':'x'}", i ? "," : "");
+    buf_str(&text, "]}");
+    CHECK_HAS(did("multi_replace_string", buf_cstr(&text)), "Replaced 1000 occurrences");
+    text.n -= 2;
+    buf_str(&text, ",{'oldString':'x','newString':'x'}]}");
+    CHECK_HAS(failed("multi_replace_string", buf_cstr(&text)), "At most 1000 replacements");
+    /* what each replacement doubles */
+    put_file("a", "x");
+    text.n = 0;
+    buf_str(&text, "{'filePath':'a','replacements':[");
+    for (int i = 0; i < 25; i++)
+        buf_printf(&text, "%s{'oldString':'x','newString':'xx','expectedReplacements':%d}",
+                   i ? "," : "", 1 << i);
+    buf_str(&text, "]}");
+    CHECK_HAS(failed("multi_replace_string", buf_cstr(&text)), "more than 16777216 bytes");
+    CHECK_STR(file_is("a"), "x");
+}
+
 TEST(lines_are_inserted_and_replaced_by_number)
 {
     /* S3-75 */

@@ -90,3 +90,26 @@ TEST(a_patch_stays_in_its_directory)
     CHECK_STR(file_is("d/x"), "Y\n");
     CHECK_HAS(failed("apply_patch", PATCH("rubbish")), "there is no unified diff in it");
 }
+
+/* As many as there is room for, and one more. */
+TEST(the_files_of_a_patch_have_a_bound_together)
+{
+    enum { MOST = FILE_PATCH_BYTES / FILE_EDIT_BYTES };
+    AUTO_BUF struct buf text = { 0 };
+    char name[8];
+
+    buf_str(&text, "{'dry_run':true,'patchContent':'");
+    for (int i = 0; i <= MOST; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        put_file(name, "A\n");
+        CHECK(truncate(in_work(name), FILE_EDIT_BYTES) == 0);
+        buf_printf(&text, "--- a/%s\\n+++ b/%s\\n@@ -1 +1 @@\\n-A\\n+B\\n", name, name);
+        if (i == MOST - 1) {
+            buf_str(&text, "'}");
+            CHECK_HAS(did("apply_patch", buf_cstr(&text)), "changed f3 (+1 -1)");
+            text.n -= 2;
+        }
+    }
+    buf_str(&text, "'}");
+    CHECK_HAS(failed("apply_patch", buf_cstr(&text)), "have more than 67108864 bytes together");
+}

@@ -146,6 +146,23 @@ TEST(several_files_are_read_by_one_call)
     CHECK_HAS(failed("read_file", "{'filePath':'.'}"), "is a directory, not a file; list_dir");
 }
 
+TEST(the_files_of_one_call_have_a_bound)
+{
+    AUTO_BUF struct buf text = { 0 };
+
+    put_file("a", "A\n");
+    buf_str(&text, "{'filePaths':['a'");
+    for (int i = 1; i < FILE_READ_FILES; i++)
+        buf_str(&text, ",'a'");
+    buf_str(&text, "]}");
+    CHECK(!strstr(did("read_file", buf_cstr(&text)), "At most"));
+    text.n -= 2;
+    buf_str(&text, ",'a']}");
+    CHECK_HAS(did("read_file", buf_cstr(&text)), "[At most 20 files are read by one call.]");
+    write_lines("wide", 1, FILE_READ_BYTES - 1);
+    CHECK_HAS(did("read_file", "{'filePaths':['wide','a']}"), "[No room is left in this answer");
+}
+
 /* Whatever would wait, never end, or give away more than it seems. */
 TEST(only_files_are_read)
 {
