@@ -431,7 +431,7 @@ enum {
     SEARCH_ENTRIES_MAX = 10000000, /* files and directories that are looked at */
     SEARCH_BATCH_FILES = 64,       /* handed to a thread at a time */
     SEARCH_DENTS_BYTES = 65536,    /* of a directory, read at once */
-    SEARCH_READ_BYTES = 262144,    /* of a file, read at once */
+    SEARCH_READ_BYTES = 65536,     /* of a file, read at once */
     SEARCH_LINE_MAX = 65536,       /* a longer line is searched in parts ... */
     SEARCH_OVERLAP = 4096,         /* ... that have so much in common */
     SEARCH_PIECE_BYTES = 16384,    /* that an expression is run on at once, or a line */

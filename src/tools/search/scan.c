@@ -53,28 +53,43 @@ static int search_lines(struct scanner *s, struct span lines, bool more)
     return rc;
 }
 
-/* Searches what is there and keeps what has to be seen again; returns how much that is. */
+/* The first bytes that can be searched now, and from where on they have to be seen again. */
+static size_t next_part(const struct scanner *s, size_t n, size_t *from)
+{
+    const char *lf = memrchr(s->buf, '\n', n);
+    size_t taken = lf ? (size_t)(lf + 1 - s->buf) : SEARCH_LINE_MAX;
+
+    *from = lf ? taken : taken - SEARCH_OVERLAP;
+    if (!lf)
+        return taken;
+    /* what has line feeds in it may begin here and end in what is not read yet */
+    for (size_t i = 0; *from && i < s->h->matcher->line_feeds; i++) {
+        lf = memrchr(s->buf, '\n', *from - 1);
+        *from = lf ? (size_t)(lf + 1 - s->buf) : 0;
+    }
+    if (n - *from >= SEARCH_LINE_MAX)
+        *from = taken;
+    return taken;
+}
+
+/* Searches what is there and keeps what has to be seen again: less than SEARCH_LINE_MAX. Returns
+ * how much that is. */
 static ssize_t search_window(struct scanner *s, size_t n, bool end)
 {
-    const char *lf = end || !n ? NULL : memrchr(s->buf, '\n', n);
-    size_t taken = lf ? (size_t)(lf + 1 - s->buf) : n, from = taken;
+    while (!end && (n >= SEARCH_LINE_MAX || (n && memrchr(s->buf, '\n', n)))) {
+        size_t from, taken = next_part(s, n, &from);
 
-    if (!end && !lf && n < SEARCH_LINE_MAX)
-        return (ssize_t)n;
-    if (!end && !lf)
-        from = n - SEARCH_OVERLAP;
-    /* what has line feeds in it may begin here and end in what is not read yet */
-    for (size_t i = 0; lf && from && i < s->h->matcher->line_feeds; i++) {
-        lf = memrchr(s->buf, '\n', from - 1);
-        from = lf ? (size_t)(lf + 1 - s->buf) : 0;
+        if (search_lines(s, span_make(s->buf, taken), true) < 0)
+            return -1;
+        s->line -= count_lines(span_make(s->buf + from, taken - from));
+        memmove(s->buf, s->buf + from, n - from);
+        n -= from;
+        if (n < SEARCH_LINE_MAX)
+            break;
     }
-    if (!from && n >= SEARCH_LINE_MAX)
-        from = taken;
-    if (search_lines(s, span_make(s->buf, taken), !end) < 0)
+    if (end && search_lines(s, span_make(s->buf, n), false) < 0)
         return -1;
-    s->line -= count_lines(span_make(s->buf + from, taken - from));
-    memmove(s->buf, s->buf + from, n - from);
-    return (ssize_t)(n - from);
+    return end ? 0 : (ssize_t)n;
 }
 
 static bool is_binary(const char *p, size_t n)

@@ -156,6 +156,35 @@ TEST(long_lines_and_large_files_are_searched_in_windows)
     check_hunt("many", "nd$", true, "many:40003: end\n");
 }
 
+/* However the long lines lie: as many lines as there are with it. */
+TEST(windows_have_room_for_lines_of_any_length)
+{
+    unsigned seed = 3;
+
+    for (int round = 0; round < 40; round++) {
+        FILE *f = fopen(temp_path("file"), "w");
+        struct outcome o;
+        int lines = 1 + rand_r(&seed) % 6, with = 0;
+
+        for (int i = 0; i < lines; i++) {
+            bool has = rand_r(&seed) % 2;
+
+            write_times(f, "x", (size_t)rand_r(&seed) % (rand_r(&seed) % 2 ? 200000 : 100));
+            fputs(has ? "needle" : "hay", f);
+            write_times(f, "y", (size_t)rand_r(&seed) % (rand_r(&seed) % 2 ? 200000 : 100));
+            fputs("\n", f);
+            with += has;
+        }
+        CHECK(fclose(f) == 0);
+        o = hunt(NULL, "needle", false, 0, 10);
+        CHECK_INT(o.total, with);
+        outcome_done(&o);
+        o = hunt(NULL, "n[e]{2}d", true, 0, 10);
+        CHECK_INT(o.total, with);
+        outcome_done(&o);
+    }
+}
+
 /* Text over two lines is found wherever windows end. */
 TEST(a_text_of_several_lines_is_found_at_each_place)
 {
