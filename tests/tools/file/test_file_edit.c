@@ -95,16 +95,27 @@ TEST(the_number_of_replacements_has_a_bound)
     text.n -= 2;
     buf_str(&text, ",{'oldString':'x','newString':'x'}]}");
     CHECK_HAS(failed("multi_replace_string", buf_cstr(&text)), "At most 1000 replacements");
-    /* what each replacement doubles */
-    put_file("a", "x");
+}
+
+/* A short text for each of which a long one comes. */
+TEST(what_a_file_becomes_has_a_bound)
+{
+    enum { TIMES = 16, EACH = FILE_EDIT_BYTES / TIMES };
+    AUTO_BUF struct buf text = { 0 };
+    AUTO_FREE char *filled = mem_zero(EACH + 1);
+
+    memset(filled, 'z', EACH);
+    put_file("a", "xxxxxxxxxxxxxxxx");
+    buf_printf(&text,
+               "{'filePath':'a','oldString':'x','newString':'%sz','expectedReplacements':16}",
+               filled);
+    CHECK_HAS(failed("replace_string", buf_cstr(&text)), "would have more than 16777216 bytes");
+    CHECK_STR(file_is("a"), "xxxxxxxxxxxxxxxx");
     text.n = 0;
-    buf_str(&text, "{'filePath':'a','replacements':[");
-    for (int i = 0; i < 25; i++)
-        buf_printf(&text, "%s{'oldString':'x','newString':'xx','expectedReplacements':%d}",
-                   i ? "," : "", 1 << i);
-    buf_str(&text, "]}");
-    CHECK_HAS(failed("multi_replace_string", buf_cstr(&text)), "more than 16777216 bytes");
-    CHECK_STR(file_is("a"), "x");
+    buf_printf(&text, "{'filePath':'a','oldString':'x','newString':'%s','expectedReplacements':16}",
+               filled);
+    did("replace_string", buf_cstr(&text));
+    CHECK_HAS(did("get_file_info", "{'filePath':'a'}"), "size: 16777216 bytes");
 }
 
 TEST(lines_are_inserted_and_replaced_by_number)

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-enum { RACE_CALLS = 4000 };
+enum { RACE_CALLS = 2000 };
 #define CANARY "CANARY-that-nobody-may-see"
 
 static atomic_bool over;
