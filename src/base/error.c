@@ -24,7 +24,7 @@ int fail(struct pb_error *err, enum pb_code code, const char *fmt, ...)
 }
 
 /* GNU's gives the text, which need not be where it was asked to be; POSIX' writes it there. */
-static const char *system_text(int sys, char *room, size_t n)
+const char *system_text(int sys, char *room, size_t n)
 {
 #ifdef __GLIBC__
     return strerror_r(sys, room, n);

@@ -4,6 +4,8 @@
 #include "macros.h"
 #include "patchbay.h"
 
+/* What the system says of an error number; it lies in `room` or stays for good. */
+const char *system_text(int sys, char *room, size_t n);
 /* Set *err (err may be NULL) and return -code. */
 int fail(struct pb_error *err, enum pb_code code, const char *fmt, ...) PRINTF(3, 4);
 /* The same with PB_E_SYSTEM, the errno kept in .sys and its text appended. */

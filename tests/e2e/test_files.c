@@ -1,5 +1,6 @@
 /* Files through the running program: by every name of an operation, from every face. */
 #include "rest_http.h"
+#include <fcntl.h>
 
 #define CALL(tool, arguments) \
     http("POST", "/api/mcp-tools/call", "{\"tool\":\"" tool "\",\"arguments\":" arguments "}")
@@ -68,10 +69,9 @@ static const char *mcp_answer(struct program *p, const char *id)
     return line;
 }
 
-/* A client that works in `work` of the home. */
-static void client_start(struct program *p)
+static void client_start(struct program *p, const char *directory)
 {
-    CHECK(chdir(in_home("work")) == 0);
+    CHECK(chdir(directory) == 0);
     program_start(p, WORDS("patchbay", "mcp", "--builtin", "file"), NULL);
     program_say(p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
                    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
@@ -86,7 +86,7 @@ TEST(an_mcp_client_reads_and_patches_files)
     rig_begin();
     CHECK(mkdir(in_home("work"), 0700) == 0);
     write_file(in_home("work/a.txt"), "one\n");
-    client_start(&p);
+    client_start(&p, in_home("work"));
     program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n");
     CHECK_HAS(mcp_answer(&p, "\"id\":2"), "\"name\":\"file_operations\"");
     program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":"
@@ -109,6 +109,26 @@ TEST(an_mcp_client_reads_and_patches_files)
 }
 
 /* ---- outside the working directory ---- */
+
+static char outside[64]; /* where the client works in `work` */
+
+static const char *beside(const char *name)
+{
+    static char path[4][128];
+    static int at;
+
+    at = (at + 1) % 4;
+    snprintf(path[at], sizeof path[at], "%s/%s", outside, name);
+    return path[at];
+}
+
+static bool holds(const char *name, const char *text)
+{
+    AUTO_BUF struct buf all = { 0 };
+    AUTO_CLOSE int fd = open(beside(name), O_RDONLY | O_CLOEXEC);
+
+    return fd >= 0 && file_read(fd, name, 4096, &all, NULL) == 0 && span_is(buf_span(&all), text);
+}
 
 static void ask_to_write(struct program *p, int id, const char *path)
 {
@@ -145,25 +165,28 @@ static bool nobody_is_asked(void)
 TEST(a_program_leaves_its_working_directory_only_when_a_person_lets_it)
 {
     struct program p;
+    char typed[256];
 
     rig_begin();
     rig_config("");
     start(NULL);
-    CHECK(mkdir(in_home("work"), 0700) == 0 && mkdir(in_home("work-other"), 0700) == 0);
-    write_file(in_home("outside.txt"), "theirs");
-    client_start(&p);
+    snprintf(outside, sizeof outside, "/tmp/patchbay-files-XXXXXX");
+    CHECK(mkdtemp(outside) != NULL);
+    CHECK(mkdir(beside("work"), 0700) == 0 && mkdir(beside("work-other"), 0700) == 0);
+    write_file(beside("outside.txt"), "theirs");
+    client_start(&p, beside("work"));
     ask_to_write(&p, 2, "in/side.txt");
     CHECK_HAS(mcp_answer(&p, "\"id\":2"), "side.txt");
-    CHECK_STR(file_text("work/in/side.txt"), "mine");
+    CHECK(holds("work/in/side.txt", "mine"));
     CHECK(nobody_is_asked());
 
     ask_to_write(&p, 3, "../outside.txt");
     answer("deny");
     CHECK_HAS(mcp_answer(&p, "\"id\":3"), "has not allowed it");
-    CHECK_STR(file_text("outside.txt"), "theirs");
+    CHECK(holds("outside.txt", "theirs"));
 
     /* S3-147: a name that only begins like the directory's */
-    ask_to_write(&p, 4, in_home("work-other/a.txt"));
+    ask_to_write(&p, 4, beside("work-other/a.txt"));
     answer("deny");
     CHECK_HAS(mcp_answer(&p, "\"id\":4"), "has not allowed it");
 
@@ -171,7 +194,7 @@ TEST(a_program_leaves_its_working_directory_only_when_a_person_lets_it)
     ask_to_write(&p, 5, "../outside.txt");
     answer("approve");
     CHECK_HAS(mcp_answer(&p, "\"id\":5"), "outside.txt");
-    CHECK_STR(file_text("outside.txt"), "mine");
+    CHECK(holds("outside.txt", "mine"));
 
     program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":"
                     "\"read_file\",\"arguments\":{\"filePath\":\"../outside.txt\"}}}\n");
@@ -183,12 +206,63 @@ TEST(a_program_leaves_its_working_directory_only_when_a_person_lets_it)
     CHECK_HAS(mcp_answer(&p, "\"id\":7"), "one.txt");
     ask_to_write(&p, 8, "../two.txt");
     CHECK_HAS(mcp_answer(&p, "\"id\":8"), "two.txt");
-    CHECK_STR(file_text("two.txt"), "mine");
+    CHECK(holds("two.txt", "mine"));
     program_close_input(&p);
     CHECK_INT(program_end(&p, RIG_END_MS), 0);
 
     /* Who types it has decided. */
-    CHECK_INT(RUN("call", "write_file", "filePath=../typed.txt", "content=mine"), 0);
+    snprintf(typed, sizeof typed, "filePath=%s", beside("typed.txt"));
+    CHECK_INT(RUN("call", "write_file", typed, "content=mine"), 0);
+    CHECK(holds("typed.txt", "mine"));
     CHECK(nobody_is_asked());
+    temp_remove(outside);
+    rig_end();
+}
+
+/* A client may work above Patchbay's home, or know where it is: what is in there opens doors. */
+TEST(no_program_gets_at_what_is_patchbays_own)
+{
+    static const char *const calls[] = {
+        "\"read_file\",\"arguments\":{\"filePath\":\"%s/token\"}",
+        "\"read_file\",\"arguments\":{\"filePath\":\"%s/work/way/token\"}",
+        "\"list_dir\",\"arguments\":{\"path\":\"%s\"}",
+        "\"grep_search\",\"arguments\":{\"query\":\"canary\",\"path\":\"%s\"}",
+    };
+    struct program p;
+
+    rig_begin();
+    rig_config("");
+    CHECK(mkdir(in_home("work"), 0700) == 0);
+    CHECK(symlink("..", in_home("work/way")) == 0);
+    write_file(in_home("token"), "canary");
+    client_start(&p, in_home("work"));
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        AUTO_BUF struct buf line = { 0 };
+        char id[32];
+        const char *answer;
+
+        snprintf(id, sizeof id, "\"id\":%zu,", i + 2);
+        buf_printf(&line,
+                   "{\"jsonrpc\":\"2.0\",%s\"method\":\"tools/call\",\"params\":{\"name\":", id);
+        buf_str(&line, calls[i]);
+        buf_str(&line, "}}\n");
+        {
+            AUTO_BUF struct buf filled = { 0 };
+            const char *at = strstr(buf_cstr(&line), "%s");
+
+            buf_add(&filled, line.p, (size_t)(at - line.p));
+            buf_str(&filled, in_home("."));
+            buf_str(&filled, at + 2);
+            program_say(&p, buf_cstr(&filled));
+        }
+        answer = mcp_answer(&p, id);
+        CHECK(!strstr(answer, "canary\"") && !strstr(answer, "token:"));
+        CHECK_HAS(answer, "\"isError\":true");
+    }
+    program_close_input(&p);
+    CHECK_INT(program_end(&p, RIG_END_MS), 0);
+    /* Who types it owns it. */
+    CHECK_INT(RUN("call", "read_file", "filePath=token"), 0);
+    CHECK_STR(out, "canary\n");
     rig_end();
 }

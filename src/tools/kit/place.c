@@ -205,6 +205,31 @@ static int check_kind(const struct tool_place *p, int fd, unsigned kinds, struct
 }
 
 /* First without touching it: to open a device can do something, to open a pipe can wait. */
+/* Keys, tokens, records and rules are Patchbay's own: no program gets at them by a path, whatever
+ * leads there, also where its working directory lies above. */
+bool place_is_private(const struct tool_call *c, int fd)
+{
+    AUTO_FREE char *home = realpath(kit_home(c->kit), NULL), *here = realpath(c->directory, NULL);
+    char link[32], real[PATH_MAX];
+    ssize_t n;
+
+    if (c->person || !home)
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, real, sizeof real - 1);
+    if (n < 0)
+        return true;
+    real[n] = '\0';
+    return path_is_within(home, real) && !(here && path_is_within(home, here) &&
+                                           strcmp(home, here) != 0 && path_is_within(here, real));
+}
+
+static int fail_private(const struct tool_place *p, struct pb_error *err)
+{
+    return fail(err, PB_E_INVALID, "'%s' belongs to Patchbay itself, and is not for programs",
+                p->name);
+}
+
 static int open_kind(const struct tool_place *p, int dir, const char *path, uint64_t rules,
                      unsigned kinds, int *out, struct stat *st, struct pb_error *err)
 {
@@ -219,7 +244,8 @@ static int open_kind(const struct tool_place *p, int dir, const char *path, uint
     fd = resolve(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, rules);
     if (fd < 0)
         return fail_open(p, errno, err);
-    rc = check_kind(p, fd, kinds, st, err); /* it may be another by now */
+    rc = place_is_private(p->call, fd) ? fail_private(p, err)
+                                       : check_kind(p, fd, kinds, st, err); /* by now another */
     if (rc < 0) {
         close(fd);
         return rc;
@@ -255,7 +281,7 @@ int place_find(struct tool_place *p, const struct tool_call *c, const char *path
     AUTO_FREE char *directory = NULL;
     int rc;
 
-    *p = (struct tool_place){ .root = -1 };
+    *p = (struct tool_place){ .root = -1, .call = c };
     rc = check_path(path, err);
     if (rc == 0 && c->own_directory)
         rc = file_make_directories(c->directory, err);
@@ -279,7 +305,7 @@ int place_find_in(struct tool_place *p, const struct tool_place *in, int root, c
 {
     int rc = check_path(path, err);
 
-    *p = (struct tool_place){ .root = -1, .inside = true };
+    *p = (struct tool_place){ .root = -1, .inside = true, .call = in->call };
     if (rc < 0)
         return rc;
     if (*path == '/' || *path == '~')
@@ -381,6 +407,10 @@ int place_enter(const struct tool_place *p, bool make, int *dir, const char **na
     }
     if (fd < 0)
         return fail_open(p, errno, err);
+    if (place_is_private(p->call, fd)) {
+        close(fd);
+        return fail_private(p, err);
+    }
     *dir = fd;
     *name = slash ? slash + 1 : p->below;
     return 0;

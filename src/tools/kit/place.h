@@ -14,7 +14,8 @@
 struct tool_call;
 
 struct tool_place {
-    int root;          /* a descriptor of the working directory, or of "/" */
+    const struct tool_call *call; /* for whom */
+    int root;                     /* a descriptor of the working directory, or of "/" */
     bool inside;       /* of the working directory: it is root, and nothing leads out of it */
     char *path;        /* absolute and clean */
     const char *below; /* the same from root on, in path; "." is root itself */
@@ -32,6 +33,8 @@ MUST_CHECK int place_find(struct tool_place *p, const struct tool_call *c, const
 MUST_CHECK int place_find_in(struct tool_place *p, const struct tool_place *in, int root,
                              const char *path, struct pb_error *err);
 void place_done(struct tool_place *p);
+/* Is what is open here Patchbay's own, and the call a program's? */
+bool place_is_private(const struct tool_call *c, int fd);
 
 enum tool_place_kinds { PLACE_FILE = 1, PLACE_DIRECTORY = 2 };
 /* To be read. Links are followed, as far as they do not lead out. Devices, pipes and sockets are

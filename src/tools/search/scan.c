@@ -141,7 +141,7 @@ void scan_file(struct scanner *s, int dir, const char *name, const char *path)
     int rc;
 
     if (fd < 0 && !is_gone(errno))
-        hunt_trouble(s->h, path, strerrordesc_np(errno));
+        hunt_fault(s->h, path, errno);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return;
     if (!s->buf)
@@ -155,7 +155,7 @@ void scan_file(struct scanner *s, int dir, const char *name, const char *path)
     if (rc < 0)
         hunt_trouble(s->h, path, "the expression takes too long on it; make it simpler");
     else if (rc > 0)
-        hunt_trouble(s->h, path, strerrordesc_np(rc));
+        hunt_fault(s->h, path, rc);
     if (!s->total)
         return;
     s->file.path = hunt_shown(s->h, path);

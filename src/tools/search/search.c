@@ -102,6 +102,7 @@ static int search(struct tool_call *c, struct hunt *h, char *title)
     const char *path = pb_arg_string(c->call, "path");
     struct search_page page;
     struct pb_error err;
+    struct stat home;
     struct root root;
     int rc = page_of(c->call, &page);
 
@@ -110,6 +111,12 @@ static int search(struct tool_call *c, struct hunt *h, char *title)
     h->call = c->call;
     h->ignored = pb_arg_bool(c->call, "ignored");
     rc = root_open(&root, c->directory, path, h->ignored, &err);
+    if (rc == 0 && place_is_private(c, root.fd))
+        rc = fail(&err, PB_E_INVALID, "'%.150s' belongs to Patchbay itself", path ? path : ".");
+    if (!c->person && stat(kit_home(c->kit), &home) == 0) {
+        h->private_dev = home.st_dev;
+        h->private_ino = home.st_ino;
+    }
     h->root = &root;
     hunt_init(h);
     if (rc < 0)

@@ -16,6 +16,7 @@
 #include "json/json.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 /* ---- pathglob.c ---- */
 
@@ -150,6 +151,8 @@ struct hunt {
     const struct pathglob *include; /* NULL: all files */
     const struct matcher *matcher;  /* NULL: files are looked for, not what is in them */
     bool ignored;                   /* search also what is ignored */
+    dev_t private_dev;              /* a directory that is not entered; */
+    ino_t private_ino;              /* 0: none */
     unsigned threads;               /* 0: as many as there are processors */
     uint64_t seen_ms;               /* when progress was told last */
 
@@ -169,6 +172,8 @@ struct hunt {
 int hunt_run(struct hunt *h);
 void hunt_init(struct hunt *h);
 void hunt_done(struct hunt *h);
+/* The same, of what the system has refused. */
+void hunt_fault(struct hunt *h, const char *path, int sys);
 /* Any thread: something could not be read, searching goes on. The path is from the top. */
 void hunt_trouble(struct hunt *h, const char *path, const char *why);
 /* The path as people know it; the caller's. */

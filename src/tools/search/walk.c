@@ -252,6 +252,13 @@ void hunt_trouble(struct hunt *h, const char *path, const char *why)
     pthread_mutex_unlock(&h->lock);
 }
 
+void hunt_fault(struct hunt *h, const char *path, int sys)
+{
+    char room[96];
+
+    hunt_trouble(h, path, system_text(sys, room, sizeof room));
+}
+
 /* ---- reading a directory ---- */
 
 static void found_by_name(struct hunt *h, const char *path)
@@ -318,7 +325,7 @@ static void read_dir(struct worker *w, struct dir *d)
     while (!hunt_over(h) && (n = getdents64(d->fd, w->dents, SEARCH_DENTS_BYTES)) != 0) {
         if (n < 0) {
             if (errno != ENOENT)
-                hunt_trouble(h, d->path, strerrordesc_np(errno));
+                hunt_fault(h, d->path, errno);
             break;
         }
         for (ssize_t at = 0; at < n;) {
@@ -341,6 +348,14 @@ static void read_dir(struct worker *w, struct dir *d)
 
 /* ---- working ---- */
 
+static bool is_private(const struct hunt *h, int fd)
+{
+    struct stat st;
+
+    return h->private_ino && fstat(fd, &st) == 0 && st.st_dev == h->private_dev &&
+           st.st_ino == h->private_ino;
+}
+
 static void enter(struct worker *w, struct dir *above, const char *name)
 {
     struct hunt *h = w->h;
@@ -352,9 +367,14 @@ static void enter(struct worker *w, struct dir *above, const char *name)
     buf_add(&path, above->path, above->path_n);
     buf_str(&path, name);
     if (fd < 0 && error != ENOENT && error != ELOOP && error != ENOTDIR)
-        hunt_trouble(h, buf_cstr(&path), strerrordesc_np(error));
+        hunt_fault(h, buf_cstr(&path), error);
     if (fd < 0)
         return;
+    if (is_private(h, fd)) {
+        close(fd);
+        hunt_trouble(h, buf_cstr(&path), "it belongs to Patchbay itself");
+        return;
+    }
     if (above->depth + 1 >= SEARCH_DEPTH_MAX) {
         close(fd);
         hunt_trouble(h, buf_cstr(&path), "it lies too deep; search in it by its path");
@@ -476,7 +496,7 @@ static void begin(struct hunt *h)
     struct dir *d;
 
     if (fd < 0) {
-        hunt_trouble(h, h->root->above, strerrordesc_np(errno));
+        hunt_fault(h, h->root->above, errno);
         return;
     }
     d = dir_new(h, NULL, fd, span_of(h->root->above));
