@@ -88,8 +88,10 @@ static void take_escape(struct regex_look *l)
 {
     /* what sees more than its place, or means something else where lines are together */
     static const char far[] = "AzZGKkgRXCQEN123456789";
-    char c = l->in.n > 1 ? l->in.p[1] : '\0';
+    char c = '\0';
 
+    if (l->in.n > 1)
+        c = l->in.p[1];
     if (c && ispunct((unsigned char)c)) {
         add_literal(l, 2);
         return;

@@ -147,13 +147,16 @@ static bool on_state(struct view *v, const struct hub_event *e)
 
 bool view_apply(struct view *v, const struct hub_event *e)
 {
+    bool dropped;
+
     switch (e->kind) {
     case EVENT_SERVER_ADDED:
         map_put(&v->servers, span_of(e->server), v);
         return false;
     case EVENT_SERVER_REMOVED:
         map_del(&v->servers, span_of(e->server));
-        return drop_alerts(v, e->server, true) | drop_alerts(v, e->server, false);
+        dropped = drop_alerts(v, e->server, true);
+        return drop_alerts(v, e->server, false) || dropped;
     case EVENT_PIN:
         return on_pin(v, e);
     case EVENT_STATE:

@@ -81,7 +81,7 @@ void found_add(struct search_found *f, struct found_file *file, uint64_t total)
     for (size_t i = 0; i < file->n; i++)
         f->bytes += strlen(file->hits[i].text) + sizeof(struct search_hit);
     *file = (struct found_file){ 0 };
-    if (f->results > 2 * SEARCH_KEPT_MAX)
+    if (f->results / 2 > SEARCH_KEPT_MAX)
         found_sort(f);
 }
 

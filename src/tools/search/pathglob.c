@@ -256,7 +256,7 @@ static void add_people(struct pathglob *g, struct span text, struct pb_error *er
 
     if (span_starts(text, "./"))
         text = span_from(text, 2);
-    name_only = !memchr(text.p, '/', text.n);
+    name_only = !text.n || !memchr(text.p, '/', text.n);
     if (text.n && text.p[0] == '/')
         text = span_from(text, 1);
     buf_add_span(&whole, text);

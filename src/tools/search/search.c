@@ -100,7 +100,7 @@ static int search(struct tool_call *c, struct hunt *h, char *title)
 {
     AUTO_FREE char *title_held = title;
     const char *path = pb_arg_string(c->call, "path");
-    struct search_page page;
+    struct search_page page = { 0 };
     struct pb_error err;
     struct stat home;
     struct root root;
@@ -127,6 +127,7 @@ static int search(struct tool_call *c, struct hunt *h, char *title)
         rc = answer(c, h, TAKE(title_held), page);
     hunt_done(h);
     root_done(&root);
+    h->root = NULL;
     return rc;
 }
 
