@@ -372,6 +372,7 @@ enum {
     /* Tools of our own */
     KIT_STOP_MS = 5000,    /* for calls to end when the program does */
     KIT_DISPLAY_MAX = 256, /* bytes of what is said of a call that begins */
+    KIT_ARGUMENTS_MAX = 256, /* of one call; more are refused */
     KIT_LANE_MAX = 256,    /* calls that wait for one of the same conversation */
     PLACE_TRIES = 64,      /* of opening a path on which something is being renamed */
 

@@ -92,13 +92,15 @@ void gate_caller_left(struct gate *g, const char *caller);
  * with. `name` is the operation's ("file_operations.read_file"), `arguments` has one spelling for
  * each, so that what rules look at is what is executed. What means nothing is left empty: the tool
  * itself says so. */
+struct own_wish {
+    struct span tool, arguments;
+    const char *directory; /* NULL: none was said */
+};
 struct own_tools {
-    void (*read)(void *ctx, struct span tool, struct span arguments, struct buf *name,
-                 struct buf *rewritten);
+    void (*read)(void *ctx, const struct own_wish *w, struct buf *name, struct buf *rewritten);
     /* Would it touch what a program may touch only when a person has allowed it? Then `reason` says
-     * what: "Path '/etc/hosts' is outside working directory." directory NULL: none was said. */
-    bool (*reaches)(void *ctx, struct span name, struct span arguments, const char *directory,
-                    struct buf *reason);
+     * what: "Path '/etc/hosts' is outside working directory." Of what `read` has made of it. */
+    bool (*reaches)(void *ctx, const struct own_wish *w, struct buf *reason);
     void *ctx;
 };
 void gate_set_own(struct gate *g, const struct own_tools *own);

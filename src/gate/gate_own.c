@@ -14,7 +14,8 @@ const struct order *own_read(const struct gate *g, const struct order *o, struct
 {
     if (!g->own.read || !order_is_own(o))
         return o;
-    g->own.read(g->own.ctx, o->call.subject, o->arguments, &out->name, &out->arguments);
+    g->own.read(g->own.ctx, &(struct own_wish){ o->call.subject, o->arguments, o->directory },
+                &out->name, &out->arguments);
     out->order = *o;
     if (out->name.n)
         out->order.call.subject = buf_span(&out->name);
@@ -40,7 +41,8 @@ bool own_needs_permission(const struct gate *g, const struct order *o, struct bu
     AUTO_BUF struct buf reason = { 0 };
 
     if (!g->own.reaches || !order_is_own(o) || by_person(o) ||
-        !g->own.reaches(g->own.ctx, o->call.subject, o->arguments, o->directory, &reason))
+        !g->own.reaches(g->own.ctx,
+                        &(struct own_wish){ o->call.subject, o->arguments, o->directory }, &reason))
         return false;
     buf_printf(why, "Operation '%.*s' requires user authorization. Reason: %s",
                SPAN_ARG(o->call.subject), buf_cstr(&reason));

@@ -65,7 +65,9 @@ static struct policy_subject subject_of(const struct order *o, const struct tool
 /* By its own name, whatever the spec's lists say of it and whether it is held back or not. */
 static const struct entry *entry_of(const struct gate *g, const struct order *o)
 {
-    struct scope one = { .server = o->call.server, .disabled_too = true, .held_too = true };
+    struct scope one = {
+        .server = o->call.server, .all_groups = true, .disabled_too = true, .held_too = true
+    };
 
     if (strcmp(o->call.method, "tools/call") != 0 || !o->call.server)
         return NULL;
@@ -186,7 +188,8 @@ static enum step_says mode(struct order_walk *w)
     const struct entry *e;
     struct scope scope;
 
-    if (!w->anew || !o->scope)
+    /* Of ours it is known only now which operation is meant. */
+    if ((!w->anew && !order_is_own(o)) || !o->scope)
         return STEP_PASS;
     e = entry_of(w->g, o);
     scope = *o->scope;

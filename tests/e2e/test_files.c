@@ -69,14 +69,41 @@ static const char *mcp_answer(struct program *p, const char *id)
     return line;
 }
 
-static void client_start(struct program *p, const char *directory)
+static void client_start_as(struct program *p, const char *directory, const char *expose)
 {
     CHECK(chdir(directory) == 0);
-    program_start(p, WORDS("patchbay", "mcp", "--builtin", "file"), NULL);
+    program_start(p, WORDS("patchbay", "mcp", "--expose", expose), NULL);
     program_say(p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
                    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
                    "\"name\":\"files\",\"version\":\"1\"}}}\n"
                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+}
+
+static void client_start(struct program *p, const char *directory)
+{
+    client_start_as(p, directory, "file");
+}
+
+static void client_end(struct program *p)
+{
+    program_close_input(p);
+    CHECK_INT(program_end(p, RIG_END_MS), 0);
+}
+
+/* What a call of this tool is answered with. Good until the next. */
+static const char *mcp_call(struct program *p, const char *tool, const char *arguments)
+{
+    static int number = 100;
+    AUTO_BUF struct buf line = { 0 };
+    char id[32];
+
+    snprintf(id, sizeof id, "\"id\":%d,", ++number);
+    buf_printf(&line,
+               "{\"jsonrpc\":\"2.0\",%s\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+               "\"arguments\":%s}}\n",
+               id, tool, arguments);
+    program_say(p, buf_cstr(&line));
+    return mcp_answer(p, id);
 }
 
 TEST(an_mcp_client_reads_and_patches_files)
@@ -222,47 +249,122 @@ TEST(a_program_leaves_its_working_directory_only_when_a_person_lets_it)
 /* A client may work above Patchbay's home, or know where it is: what is in there opens doors. */
 TEST(no_program_gets_at_what_is_patchbays_own)
 {
-    static const char *const calls[] = {
-        "\"read_file\",\"arguments\":{\"filePath\":\"%s/token\"}",
-        "\"read_file\",\"arguments\":{\"filePath\":\"%s/work/way/token\"}",
-        "\"list_dir\",\"arguments\":{\"path\":\"%s\"}",
-        "\"grep_search\",\"arguments\":{\"query\":\"canary\",\"path\":\"%s\"}",
+    static const char *const ways[][2] = {
+        { "read_file", "{\"filePath\":\"%s/token\"}" },
+        { "read_file", "{\"filePath\":\"%s/work/way/token\"}" },
+        { "get_file_info", "{\"filePath\":\"%s/token\"}" },
+        { "list_dir", "{\"path\":\"%s\"}" },
+        { "grep_search", "{\"query\":\"canary\",\"path\":\"%s\"}" },
+        { "write_file", "{\"filePath\":\"%s/config.json\",\"content\":\"{}\"}" },
+        { "create_directory", "{\"path\":\"%s/a/b\"}" },
+        { "rename_file", "{\"oldPath\":\"%s\",\"newPath\":\"/tmp/patchbay-moved\"}" },
     };
     struct program p;
+    struct stat st;
 
     rig_begin();
     rig_config("");
     CHECK(mkdir(in_home("work"), 0700) == 0);
     CHECK(symlink("..", in_home("work/way")) == 0);
     write_file(in_home("token"), "canary");
-    client_start(&p, in_home("work"));
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        AUTO_BUF struct buf line = { 0 };
-        char id[32];
-        const char *answer;
+    client_start(&p, "/tmp"); /* above it, so that nobody is asked */
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        AUTO_FREE char *real = realpath(in_home("."), NULL);
+        AUTO_BUF struct buf arguments = { 0 };
+        const char *at = strstr(ways[i][1], "%s"), *answer;
 
-        snprintf(id, sizeof id, "\"id\":%zu,", i + 2);
-        buf_printf(&line,
-                   "{\"jsonrpc\":\"2.0\",%s\"method\":\"tools/call\",\"params\":{\"name\":", id);
-        buf_str(&line, calls[i]);
-        buf_str(&line, "}}\n");
-        {
-            AUTO_BUF struct buf filled = { 0 };
-            const char *at = strstr(buf_cstr(&line), "%s");
-
-            buf_add(&filled, line.p, (size_t)(at - line.p));
-            buf_str(&filled, in_home("."));
-            buf_str(&filled, at + 2);
-            program_say(&p, buf_cstr(&filled));
-        }
-        answer = mcp_answer(&p, id);
-        CHECK(!strstr(answer, "canary\"") && !strstr(answer, "token:"));
+        buf_add(&arguments, ways[i][1], (size_t)(at - ways[i][1]));
+        buf_str(&arguments, real);
+        buf_str(&arguments, at + 2);
+        answer = mcp_call(&p, ways[i][0], buf_cstr(&arguments));
         CHECK_HAS(answer, "\"isError\":true");
+        CHECK_HAS(answer, "belongs to Patchbay itself");
     }
-    program_close_input(&p);
-    CHECK_INT(program_end(&p, RIG_END_MS), 0);
+    client_end(&p);
+    CHECK_STR(file_text("token"), "canary");
+    CHECK(stat(in_home("a"), &st) < 0);
     /* Who types it owns it. */
     CHECK_INT(RUN("call", "read_file", "filePath=token"), 0);
     CHECK_STR(out, "canary\n");
+    rig_end();
+}
+
+/* ---- names and spellings ---- */
+
+TEST(a_rule_about_a_path_holds_however_it_is_spelt)
+{
+    static const char *const spellings[] = { "secret.txt", "./secret.txt", "sub/../secret.txt",
+                                             "sub//..//secret.txt", "sub/./../secret.txt" };
+    struct program p;
+
+    rig_begin();
+    write_filled("config.json",
+                 "{\"mcpServers\":{},\"policy\":{\"rules\":[{\"name\":\"mine\",\"action\":\"deny\","
+                 "\"tool\":\"read_file\",\"arguments\":[{\"at\":\"/filePath\",\"glob\":"
+                 "\"*work/secret.txt\"}]}]}}",
+                 "", "");
+    CHECK(mkdir(in_home("work"), 0700) == 0 && mkdir(in_home("work/sub"), 0700) == 0);
+    write_file(in_home("work/secret.txt"), "canary");
+    write_file(in_home("work/open.txt"), "for all");
+    client_start(&p, in_home("work"));
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
+        char arguments[128];
+
+        snprintf(arguments, sizeof arguments, "{\"file_path\":\"%s\"}", spellings[i]);
+        CHECK_HAS(mcp_call(&p, "read_file", arguments), "the rule 'mine' does not allow");
+    }
+    CHECK_HAS(mcp_call(&p, "read_file", "{\"path\":\"sub/../open.txt\"}"), "for all");
+    client_end(&p);
+    rig_end();
+}
+
+/* A client that was not given built-in tools does not get at them through those that it was given.
+ */
+TEST(external_call_tool_leads_to_no_built_in)
+{
+    struct program p;
+    const char *answer;
+
+    rig_begin();
+    rig_config("");
+    CHECK(mkdir(in_home("work"), 0700) == 0);
+    client_start_as(&p, in_home("work"), "external");
+    answer = mcp_call(&p, "external_call_tool",
+                      "{\"server\":\"builtin\",\"tool\":\"think\",\"arguments\":{\"thoughts\":"
+                      "\"canary\"}}");
+    CHECK(!strstr(answer, "canary"));
+    answer = mcp_call(&p, "external_call_tool",
+                      "{\"tool\":\"builtin/think\",\"arguments\":{\"thoughts\":\"canary\"}}");
+    CHECK(!strstr(answer, "canary"));
+    client_end(&p);
+    rig_end();
+}
+
+/* A mode that hides an operation hides it under every name, and with the tool all of its
+ * operations. */
+TEST(a_mode_hides_an_operation_under_every_name)
+{
+    struct program p;
+
+    rig_begin();
+    write_filled(
+        "config.json",
+        "{\"mcpServers\":{},\"settings\":{\"expose\":\"catalog,builtin\"},\"modes\":{\"calm\":{"
+        "\"filter\":{\"not\":{\"tools\":[\"file_operations.write_file\"]}}}}}",
+        "", "");
+    CHECK(mkdir(in_home("work"), 0700) == 0);
+    CHECK(chdir(in_home("work")) == 0);
+    program_start(&p, WORDS("patchbay", "mcp", "--expose", "file", "--mode", "calm"), NULL);
+    program_say(&p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+                    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
+                    "\"name\":\"files\",\"version\":\"1\"}}}\n"
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    CHECK_HAS(mcp_call(&p, "write_file", "{\"filePath\":\"a\",\"content\":\"x\"}"), "rror");
+    CHECK_HAS(mcp_call(&p, "file_operations",
+                       "{\"operation\":\"write_file\",\"filePath\":\"a\",\"content\":\"x\"}"),
+              "rror");
+    CHECK_STR(file_text("work/a"), "");
+    CHECK_HAS(mcp_call(&p, "create_file", "{\"filePath\":\"b\",\"content\":\"x\"}"), "Created");
+    client_end(&p);
     rig_end();
 }

@@ -234,7 +234,8 @@ struct scope control_scope(const char *server, const struct mode *mode)
 {
     return (struct scope){ .server = server,
                            .filter = mode ? mode->filter : NULL,
-                           .builtins = HOST_BREAKPOINT };
+                           .builtins = server && strcmp(server, SPEC_OWN) == 0 ? HOST_BUILTIN
+                                                                               : HOST_BREAKPOINT };
 }
 
 bool control_write_entries(struct json_out *o, const struct hub *h, enum list_kind kind,

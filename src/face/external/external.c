@@ -159,7 +159,7 @@ static bool has_server(const struct external *x)
 
     if (!x->server.p)
         return true;
-    if (memchr(x->server.p, '\0', x->server.n) ||
+    if (memchr(x->server.p, '\0', x->server.n) || span_is(x->server, SPEC_OWN) ||
         (x->scope.server && !span_is(x->server, x->scope.server)))
         return false;
     name = arena_dup(x->arena, x->server);

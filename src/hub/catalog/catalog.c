@@ -374,17 +374,26 @@ bool scope_shows_server(const struct catalog *c, const struct scope *s, const ch
     return kept->answer;
 }
 
+/* An operation of ours goes with the tool that it is of. */
+static bool lets_tool_through(const struct filter *f, const struct entry *e)
+{
+    const char *dot = e->group && e->server ? memchr(e->name.p, '.', e->name.n) : NULL;
+
+    return !dot || lets_through(f, e->server, span_make(e->name.p, (size_t)(dot - e->name.p)));
+}
+
 bool scope_holds(const struct catalog *c, const struct scope *s, const struct entry *e)
 {
     if (s->server && (!e->server || strcmp(s->server, e->server) != 0))
         return false;
-    if (e->group ? !s->server && !(e->group & s->builtins) : s->no_external)
+    if (e->group ? !s->all_groups && !(e->group & s->builtins) : s->no_external)
         return false;
     if (!s->filter)
         return true;
     if (!e->group && e->kind != LIST_TOOLS)
         return scope_shows_server(c, s, e->server);
-    return e->kind != LIST_TOOLS || lets_through(s->filter, e->server, e->name);
+    return e->kind != LIST_TOOLS ||
+           (lets_through(s->filter, e->server, e->name) && lets_tool_through(s->filter, e));
 }
 
 bool scope_shows(const struct catalog *c, const struct scope *s, const struct entry *e)

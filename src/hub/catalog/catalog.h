@@ -29,6 +29,7 @@ struct scope {
     const struct filter *filter;
     bool no_external;  /* built-ins only */
     unsigned builtins; /* bit mask of groups that are shown; 0: none */
+    bool all_groups;   /* of built-ins: for who looks at what is called, not for lists */
     bool disabled_too; /* also what the spec's lists switch off */
     bool held_too;     /* also what is held back: for who stops calls of it, not for lists */
     bool dotted;       /* errors offer names as the command line writes them: "server.tool" */

@@ -121,6 +121,7 @@ static void kit_free(struct kit *k)
     timer_stop(&k->limit);
     free(k->states);
     free(k->home);
+    free(k->real_home);
     free(k->directory);
     free(k);
 }
@@ -170,6 +171,9 @@ struct kit *kit_new(const struct kit_options *o)
     k->gate = o->gate;
     k->loop = hub_loop(gate_hub(o->gate));
     k->home = mem_dup(o->home);
+    k->real_home = realpath(o->home, NULL);
+    if (!k->real_home)
+        k->real_home = place_path("/", o->home);
     k->directory = mem_dup_opt(o->directory);
     k->tools = o->tools;
     k->settings = o->settings;
@@ -189,5 +193,7 @@ struct kit *kit_new(const struct kit_options *o)
 }
 
 const char *kit_home(const struct kit *k) { return k->home; }
+
+const char *kit_real_home(const struct kit *k) { return k->real_home; }
 
 const struct settings *kit_settings(const struct kit *k) { return k->settings; }

@@ -24,6 +24,7 @@ struct kit {
     struct pb_loop *loop;
     struct pb_server *server;
     char *home, *directory;
+    char *real_home; /* home, without links on the way to it */
     const struct tool *const *tools;
     const struct settings *settings; /* while it is made */
     void **states;                   /* of each tool's family, in the order of the tools */
@@ -36,6 +37,9 @@ struct kit {
     struct timer limit;
 };
 
+/* In home: where those work who say nothing else. */
+#define KIT_WORK "work"
+const char *kit_real_home(const struct kit *k);
 /* kit.c: nothing runs any more. */
 void kit_maybe_end(struct kit *k);
 /* It has no operations but is called as it is. */
@@ -44,11 +48,9 @@ static inline bool op_is_tool(const struct tool_operation *op) { return !op->nam
 /* kit_describe.c: a tool as lists show it; op NULL: as a whole. */
 void kit_describe(struct buf *out, const struct tool *t, const struct tool_operation *op);
 /* kit_read.c: for the gate. */
-void kit_read(void *ctx, struct span tool, struct span arguments, struct buf *name,
-              struct buf *rewritten);
+void kit_read(void *ctx, const struct own_wish *w, struct buf *name, struct buf *rewritten);
 /* kit_reach.c: for the gate. */
-bool kit_reaches(void *ctx, struct span name, struct span arguments, const char *directory,
-                 struct buf *reason);
+bool kit_reaches(void *ctx, const struct own_wish *w, struct buf *reason);
 /* kit_run.c: where relative paths begin for who has said this (may be NULL). */
 const char *kit_directory(const struct kit *k, const char *said, struct arena *a);
 /* kit_run.c: pb_handler; ctx is a struct kit_entry. */

@@ -27,20 +27,23 @@ static bool value_leads_outside(const char *directory, struct json v, struct buf
 }
 
 /* S3-145, S3-146 */
-bool kit_reaches(void *ctx, struct span name, struct span arguments, const char *directory,
-                 struct buf *reason)
+bool kit_reaches(void *ctx, const struct own_wish *w, struct buf *reason)
 {
     const struct kit *k = ctx;
-    const struct kit_entry *e = map_get(&k->entries, name);
+    const struct kit_entry *e = map_get(&k->entries, w->tool);
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
 
-    if (!e || !e->op || json_parse(&doc, arguments.n ? arguments : SPAN("{}"), NULL, NULL) < 0)
+    if (!e || !e->op)
         return false;
+    if (json_parse(&doc, w->arguments.n ? w->arguments : SPAN("{}"), NULL, NULL) < 0) {
+        buf_str(reason, "Its arguments cannot be read.");
+        return true;
+    }
     for (const struct pb_param *p = e->op->params; p && p->name; p++)
         if ((p->flags & TOOL_PATH_WRITTEN) &&
-            value_leads_outside(kit_directory(k, directory, &a), json_get(json_root(&doc), p->name),
-                                reason))
+            value_leads_outside(kit_directory(k, w->directory, &a),
+                                json_get(json_root(&doc), p->name), reason))
             return true;
     return false;
 }

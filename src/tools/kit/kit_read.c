@@ -59,45 +59,94 @@ static bool is_of_another(const struct tool *t, struct span key)
     return false;
 }
 
-static void rewrite(struct buf *out, const struct tool *t, const struct tool_operation *op,
-                    struct json arguments)
+static unsigned flags_of(const struct tool_operation *op, const char *name)
+{
+    const struct pb_param *p = op->params;
+
+    while (strcmp(p->name, name) != 0)
+        p++;
+    return p->flags;
+}
+
+static void put_path(struct json_out *o, const char *key, const char *directory, struct json v)
 {
     AUTO_ARENA struct arena a = { 0 };
-    struct map written = { 0 };
+    const char *said = json_cstr(v, &a);
+    AUTO_FREE char *path = *said ? place_path(directory, said) : mem_dup("");
+
+    json_put_str(o, key, path);
+}
+
+/* Paths have many spellings, too: rules, and whoever looks at the record, see the one that is
+ * meant. */
+static void put_argument(struct json_out *o, const char *name, const char *directory,
+                         unsigned flags, struct json v)
+{
+    bool paths = flags & (TOOL_PATH | TOOL_PATH_WRITTEN);
+
+    if (paths && json_is(v, JSON_STRING)) {
+        put_path(o, name, directory, v);
+    } else if (paths && json_is(v, JSON_ARRAY)) {
+        json_begin_array(o, name);
+        JSON_FOREACH(one, v) {
+            if (json_is(one, JSON_STRING))
+                put_path(o, NULL, directory, one);
+            else
+                json_put_raw(o, NULL, json_text(one));
+        }
+        json_end(o);
+    } else {
+        json_put_raw(o, name, json_text(v));
+    }
+}
+
+/* Those that are spelt as in the row. */
+static void note_exact(struct map *out, const struct tool_operation *op, struct json arguments)
+{
+    for (const struct pb_param *p = op->params; p && p->name; p++)
+        if (!json_is(json_get(arguments, p->name), JSON_NONE))
+            map_put(out, span_of(p->name), out);
+}
+
+static void rewrite(struct buf *out, const struct kit_entry *e, const struct tool_operation *op,
+                    const char *directory, struct json arguments)
+{
+    AUTO_ARENA struct arena a = { 0 };
+    struct map taken = { 0 };
     struct json_out o = json_out(out);
 
+    note_exact(&taken, op, arguments);
     json_begin_object(&o, NULL);
     JSON_FOREACH(v, arguments) {
         struct span key = json_key_str(v, &a);
-        const char *name = meant(t, op, key);
+        const char *name = meant(e->tool, op, key);
 
-        if (!name && !op_is_tool(op) && (span_is(key, "operation") || is_of_another(t, key)))
+        if (!name && !op_is_tool(op) && (span_is(key, "operation") || is_of_another(e->tool, key)))
             continue;
         /* Said in two spellings: one stays as it is written, to be refused as one that nobody
          * knows. The row's own spelling counts, or the same key would be there twice. */
-        if (name && !span_is(key, name) &&
-            (map_get(&written, span_of(name)) || !json_is(json_get(arguments, name), JSON_NONE)))
+        if (name && !span_is(key, name) && map_put(&taken, span_of(name), &taken))
             name = NULL;
-        json_put_raw_key(&o, name ? span_of(name) : key, json_text(v));
         if (name)
-            map_put(&written, span_of(name), &written);
+            put_argument(&o, name, directory, flags_of(op, name), v);
+        else
+            json_put_raw_key(&o, key, json_text(v));
     }
     json_end(&o);
-    map_done(&written);
+    map_done(&taken);
 }
 
-void kit_read(void *ctx, struct span tool, struct span arguments, struct buf *name,
-              struct buf *rewritten)
+void kit_read(void *ctx, const struct own_wish *w, struct buf *name, struct buf *rewritten)
 {
-    static const struct json_opts shallow = { .keep_depth = 1, .unique_depth = 1 };
+    static const struct json_opts shallow = { .keep_depth = 2, .unique_depth = 1 };
     const struct kit *k = ctx;
-    const struct kit_entry *e = map_get(&k->entries, tool);
+    const struct kit_entry *e = map_get(&k->entries, w->tool);
     AUTO_JSON struct json_doc doc = { 0 };
     AUTO_ARENA struct arena a = { 0 };
     const struct tool_operation *op = e ? e->op : NULL;
 
-    if (!e || json_parse(&doc, arguments.n ? arguments : SPAN("{}"), &shallow, NULL) < 0 ||
-        !json_is(json_root(&doc), JSON_OBJECT))
+    if (!e || json_parse(&doc, w->arguments.n ? w->arguments : SPAN("{}"), &shallow, NULL) < 0 ||
+        !json_is(json_root(&doc), JSON_OBJECT) || json_len(json_root(&doc)) > KIT_ARGUMENTS_MAX)
         return;
     if (!op)
         op = operation_named(e->tool, json_str(json_get(json_root(&doc), "operation"), &a));
@@ -106,5 +155,5 @@ void kit_read(void *ctx, struct span tool, struct span arguments, struct buf *na
     buf_str(name, e->tool->name);
     if (!op_is_tool(op))
         buf_printf(name, ".%s", op->name);
-    rewrite(rewritten, e->tool, op, json_root(&doc));
+    rewrite(rewritten, e, op, kit_directory(k, w->directory, &a), json_root(&doc));
 }

@@ -35,7 +35,7 @@ const char *kit_directory(const struct kit *k, const char *said, struct arena *a
         return said;
     if (k->directory)
         return k->directory;
-    buf_printf(&path, "%s/work", k->home);
+    buf_printf(&path, "%s/" KIT_WORK, k->home);
     return arena_dup(a, buf_span(&path));
 }
 
@@ -99,7 +99,8 @@ static void tell_begin(const struct tool_call *c)
 
     if (!c->op->display)
         return;
-    snprintf(text, sizeof text, "%s%s%s", c->op->display, value ? ": " : "", value ? value : "");
+    snprintf(text, sizeof text, "%s%s%s", c->op->display, value ? ": " : "",
+             value ? place_shown(c->directory, value) : "");
     pb_call_progress(c->call, 0, 0, text);
 }
 

@@ -19,6 +19,15 @@ char *place_path(const char *directory, const char *path)
     return buf_take(&out);
 }
 
+const char *place_shown(const char *directory, const char *path)
+{
+    size_t n = strlen(directory);
+
+    if (!path_is_within(directory, path) || n == 1)
+        return path;
+    return path[n] ? path + n + 1 : ".";
+}
+
 /* What is left of path behind the directory; NULL: it is not in there. "/w/a-b" is not in "/w/a".
  */
 static const char *below(const char *path, const char *directory)
@@ -205,23 +214,49 @@ static int check_kind(const struct tool_place *p, int fd, unsigned kinds, struct
 }
 
 /* First without touching it: to open a device can do something, to open a pipe can wait. */
-/* Keys, tokens, records and rules are Patchbay's own: no program gets at them by a path, whatever
- * leads there, also where its working directory lies above. */
-bool place_is_private(const struct tool_call *c, int fd)
+/* What a descriptor leads to now; false: that is not known. */
+static bool real_path(int fd, char out[static PATH_MAX])
 {
-    AUTO_FREE char *home = realpath(kit_home(c->kit), NULL), *here = realpath(c->directory, NULL);
-    char link[32], real[PATH_MAX];
+    char link[32];
     ssize_t n;
 
-    if (c->person || !home)
-        return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    n = readlink(link, real, sizeof real - 1);
-    if (n < 0)
+    n = readlink(link, out, PATH_MAX - 1);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* Keys, tokens, records and rules are Patchbay's own: no program gets at them by a path, whatever
+ * leads there, also where its working directory lies above. What it is given to work in is not. */
+static bool is_private(const struct kit *k, int fd)
+{
+    const char *home = kit_real_home(k), *behind;
+    char real[PATH_MAX];
+
+    if (!real_path(fd, real))
         return true;
-    real[n] = '\0';
-    return path_is_within(home, real) && !(here && path_is_within(home, here) &&
-                                           strcmp(home, here) != 0 && path_is_within(here, real));
+    if (!path_is_within(home, real))
+        return false;
+    behind = real + strlen(home);
+    return !(strncmp(behind, "/" KIT_WORK, strlen("/" KIT_WORK)) == 0 &&
+             (!behind[strlen("/" KIT_WORK)] || behind[strlen("/" KIT_WORK)] == '/'));
+}
+
+bool place_is_private(const struct tool_call *c, int fd)
+{
+    return !c->person && is_private(c->kit, fd);
+}
+
+/* Moved away or put aside it would not be known any more: nor is what lies above it moved. */
+static bool holds_private(const struct kit *k, int dir, const char *name)
+{
+    AUTO_BUF struct buf path = { 0 };
+    char real[PATH_MAX];
+
+    if (!real_path(dir, real))
+        return true;
+    buf_printf(&path, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
+    return path_is_within(buf_cstr(&path), kit_real_home(k));
 }
 
 static int fail_private(const struct tool_place *p, struct pb_error *err)
@@ -244,8 +279,9 @@ static int open_kind(const struct tool_place *p, int dir, const char *path, uint
     fd = resolve(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, rules);
     if (fd < 0)
         return fail_open(p, errno, err);
-    rc = place_is_private(p->call, fd) ? fail_private(p, err)
-                                       : check_kind(p, fd, kinds, st, err); /* by now another */
+    rc = p->keep_out && is_private(p->keep_out, fd)
+             ? fail_private(p, err)
+             : check_kind(p, fd, kinds, st, err); /* by now another */
     if (rc < 0) {
         close(fd);
         return rc;
@@ -281,7 +317,7 @@ int place_find(struct tool_place *p, const struct tool_call *c, const char *path
     AUTO_FREE char *directory = NULL;
     int rc;
 
-    *p = (struct tool_place){ .root = -1, .call = c };
+    *p = (struct tool_place){ .root = -1, .keep_out = c->person ? NULL : c->kit };
     rc = check_path(path, err);
     if (rc == 0 && c->own_directory)
         rc = file_make_directories(c->directory, err);
@@ -305,7 +341,7 @@ int place_find_in(struct tool_place *p, const struct tool_place *in, int root, c
 {
     int rc = check_path(path, err);
 
-    *p = (struct tool_place){ .root = -1, .inside = true, .call = in->call };
+    *p = (struct tool_place){ .root = -1, .inside = true, .keep_out = in->keep_out };
     if (rc < 0)
         return rc;
     if (*path == '/' || *path == '~')
@@ -347,6 +383,10 @@ int place_look(const struct tool_place *p, int *out, struct stat *st, struct pb_
 
     if (fd < 0)
         return fail_open(p, errno, err);
+    if (p->keep_out && is_private(p->keep_out, fd)) {
+        close(fd);
+        return fail_private(p, err);
+    }
     if (fstat(fd, st) < 0) {
         close(fd);
         return fail_sys(err, errno, "look at '%s'", p->name);
@@ -379,6 +419,8 @@ static int make_directories(const struct tool_place *p, char *path, struct pb_er
             *slash = '/';
         if (dir < 0)
             return fail_open(p, errno, err);
+        if (p->keep_out && is_private(p->keep_out, dir))
+            return fail_private(p, err);
         if (mkdirat(dir, slash ? slash + 1 : path, 0777) < 0 && errno != EEXIST)
             return fail_sys(err, errno, "make the directory of '%s'", p->name);
         *end = was;
@@ -407,12 +449,12 @@ int place_enter(const struct tool_place *p, bool make, int *dir, const char **na
     }
     if (fd < 0)
         return fail_open(p, errno, err);
-    if (place_is_private(p->call, fd)) {
+    *name = slash ? slash + 1 : p->below;
+    if (p->keep_out && (is_private(p->keep_out, fd) || holds_private(p->keep_out, fd, *name))) {
         close(fd);
         return fail_private(p, err);
     }
     *dir = fd;
-    *name = slash ? slash + 1 : p->below;
     return 0;
 }
 

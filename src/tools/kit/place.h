@@ -11,11 +11,12 @@
 #include "base/base.h"
 #include <sys/stat.h>
 
+struct kit;
 struct tool_call;
 
 struct tool_place {
-    const struct tool_call *call; /* for whom */
-    int root;                     /* a descriptor of the working directory, or of "/" */
+    const struct kit *keep_out; /* whose home is not for who asks; NULL: all is */
+    int root;                   /* a descriptor of the working directory, or of "/" */
     bool inside;       /* of the working directory: it is root, and nothing leads out of it */
     char *path;        /* absolute and clean */
     const char *below; /* the same from root on, in path; "." is root itself */
@@ -26,6 +27,8 @@ struct tool_place {
 /* The absolute and clean path that this one means in a directory; the caller frees it. The gate is
  * told by the same what would be touched. */
 char *place_path(const char *directory, const char *path);
+/* As it would be written in there; lies in `path` or stays for good. */
+const char *place_shown(const char *directory, const char *path);
 /* A working directory that is the kit's own is made when it is missing. */
 MUST_CHECK int place_find(struct tool_place *p, const struct tool_call *c, const char *path,
                           struct pb_error *err);

@@ -95,11 +95,19 @@ static int answer(struct tool_call *c, struct hunt *h, char *title, struct searc
     return pb_reply_bytes(c->call, text.p, text.n);
 }
 
+/* Results are shown as they would be written where the caller works. NULL: all of that. */
+static const char *path_of(const struct tool_call *c)
+{
+    const char *path = pb_arg_string(c->call, "path");
+
+    return path ? place_shown(c->directory, path) : NULL;
+}
+
 /* Takes the title. */
 static int search(struct tool_call *c, struct hunt *h, char *title)
 {
     AUTO_FREE char *title_held = title;
-    const char *path = pb_arg_string(c->call, "path");
+    const char *path = path_of(c);
     struct search_page page = { 0 };
     struct pb_error err;
     struct stat home;
@@ -134,7 +142,7 @@ static int search(struct tool_call *c, struct hunt *h, char *title)
 static char *title_of(const char *what, struct tool_call *c, const char *param)
 {
     AUTO_BUF struct buf b = { 0 };
-    const char *path = pb_arg_string(c->call, "path");
+    const char *path = path_of(c);
 
     buf_printf(&b, "%s '", what);
     put_printable(&b, utf8_cut(span_of(pb_arg_string(c->call, param)), 100));

@@ -80,9 +80,11 @@ static void rig_begin(struct rig_call *r, const char *operation, const char *arg
         if (*p == '\'')
             *p = '"';
     memset(r, 0, sizeof *r);
-    r->c = (struct tool_call){
-        .call = &r->call, .tool = &file_tool, .op = op, .directory = rig_work()
-    };
+    r->c = (struct tool_call){ .person = true, /* what is ours is no matter here */
+                               .call = &r->call,
+                               .tool = &file_tool,
+                               .op = op,
+                               .directory = rig_work() };
     CHECK(params_new(&params, op->params, &err) == 0);
     if (json_parse(&doc, span_of(text), NULL, &err) < 0 ||
         params_normalise(params, json_root(&doc), &r->call.args_text, &err) < 0)

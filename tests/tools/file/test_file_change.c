@@ -9,7 +9,7 @@ static struct pb_error err;
 
 static void read_change(struct file_change *ch, const char *name)
 {
-    struct tool_call c = { .directory = rig_work() };
+    struct tool_call c = { .directory = rig_work(), .person = true };
     struct tool_place p;
 
     CHECK_INT(place_find(&p, &c, name, &err), 0);

@@ -9,7 +9,7 @@ static struct pb_error err;
 
 static int find_in(struct tool_place *p, const char *directory, const char *path)
 {
-    struct tool_call c = { .directory = directory };
+    struct tool_call c = { .directory = directory, .person = true };
 
     return place_find(p, &c, path, &err);
 }
@@ -157,7 +157,9 @@ TEST(a_link_that_stays_inside_is_followed_and_outside_any)
 
 TEST(the_usual_directory_is_made_for_ourselves_alone)
 {
-    struct tool_call c = { .directory = temp_path("home/work"), .own_directory = true };
+    struct tool_call c = { .directory = temp_path("home/work"),
+                           .own_directory = true,
+                           .person = true };
     AUTO_PLACE struct tool_place p;
 
     CHECK_INT(place_find(&p, &c, "x", &err), 0);
