@@ -33,7 +33,7 @@ static bool put_match(struct json_out *o, const struct hub *h, const struct filt
     for (size_t i = 0; i < n; i++) {
         if (loop_is_slow(hub_loop(h)))
             return false;
-        if (!all[i]->server || !all[i]->enabled || all[i]->held)
+        if (all[i]->group || !all[i]->enabled || all[i]->held)
             continue;
         total++;
         if (scope_shows(c, &scope, all[i]) && matching++ < REST_MATCHES_MAX)
